@@ -2,7 +2,7 @@
 
 use crate::agent_args::AgentArgs;
 use crate::help_text::POLICY;
-use crate::time::{parse_instant_or_now, parse_through_or_now};
+use crate::time::parse_instant_or_now;
 use crate::value_enums::{SchemeArg, listing_values, named};
 use clap::{ArgGroup, Args};
 use robosieve::JudgeOptions;
@@ -36,24 +36,6 @@ pub(crate) struct JudgeArgs {
     /// in UTC.
     #[arg(long, value_name = "TIME", value_parser = parse_instant_or_now, help_heading = POLICY)]
     pub at: Option<i64>,
-}
-
-// Shared by the verbs that judge URLs by the rules of any time.
-#[derive(Debug, Args)]
-pub(crate) struct AsOfArgs {
-    /// Judge by the rules in force at this time (or `now`)
-    ///
-    /// The snapshot needs a history (`compile --history`). The verdicts are those of a snapshot that
-    /// `compile --as-of TIME` makes of the same archives, judged with --at TIME. A date or a month is
-    /// its last second in UTC.
-    #[arg(
-        long,
-        value_name = "TIME",
-        value_parser = parse_through_or_now,
-        conflicts_with = "at",
-        help_heading = POLICY
-    )]
-    pub as_of: Option<i64>,
 }
 
 const STATUS_POLICY_LONG: &str = "Policy for HTTP errors

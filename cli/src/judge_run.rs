@@ -3,8 +3,9 @@
 
 use crate::agent_args::SelectedAgents;
 use crate::help_text::COMMON;
+use crate::history_args::AsOfArgs;
 use crate::inputs::InputArgs;
-use crate::judge_args::{AsOfArgs, JudgeArgs};
+use crate::judge_args::JudgeArgs;
 use crate::judge_job::{self, Action, JobPaths, JudgeTask};
 use crate::option_guard::OptionGuard;
 use crate::out_dir::{FileProcessor, OutDirArgs, RunIdentity};

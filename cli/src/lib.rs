@@ -19,6 +19,7 @@ mod export;
 mod figures;
 mod filter;
 mod help_text;
+mod history_args;
 mod inputs;
 mod inspect;
 mod judge_args;

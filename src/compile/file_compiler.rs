@@ -110,28 +110,36 @@ impl<'c> FileCompiler<'c> {
         }
     }
 
-    /// The contents of the file with this condensed text and frame.
+    /// The file with this condensed text and frame.
     fn contents(&self, text: &[u8], frame: Vec<u8>) -> Result<CompiledFile<'c>> {
-        let robots = RobotsRef::parse(text, self.profile);
-        let by_agent = rule_sets::by_agent(&robots);
-        let named = by_agent
-            .named
-            .into_iter()
-            .map(|(name, rules)| NamedContents {
-                name: name.to_vec().into(),
-                rules,
-            });
-        let contents = FileContents {
-            frame: frame.into(),
-            rules: by_agent.merged.iter().map(encode).collect::<Result<_>>()?,
-            global: by_agent.global,
-            named: named.collect(),
-        };
         Ok(CompiledFile {
-            contents,
+            contents: file_contents(self.profile, text, frame)?,
             previous_offsets: Vec::new(),
         })
     }
+}
+
+/// The contents of the file with this condensed text and frame.
+pub(super) fn file_contents<'c>(
+    profile: Profile,
+    text: &[u8],
+    frame: Vec<u8>,
+) -> Result<FileContents<'c>> {
+    let robots = RobotsRef::parse(text, profile);
+    let by_agent = rule_sets::by_agent(&robots);
+    let named = by_agent
+        .named
+        .into_iter()
+        .map(|(name, rules)| NamedContents {
+            name: name.to_vec().into(),
+            rules,
+        });
+    Ok(FileContents {
+        frame: frame.into(),
+        rules: by_agent.merged.iter().map(encode).collect::<Result<_>>()?,
+        global: by_agent.global,
+        named: named.collect(),
+    })
 }
 
 /// The contents of a file row of the previous snapshot; the rules at known offsets are not read.

@@ -6,6 +6,7 @@
 //! there is one, and `file_compiler` parses the texts that are needed. `captures` writes the sorted
 //! captures to a file instead.
 
+mod as_of;
 mod build;
 mod captures;
 mod file_compiler;

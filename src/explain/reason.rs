@@ -27,11 +27,13 @@ pub enum Reason {
     UnknownOrigin,
     /// The text is not a URL with a scheme and a host.
     NotAUrl,
+    /// The row states no time, or none that can be read, and is to be judged as of its time.
+    UnknownTime,
 }
 
 impl Reason {
     /// All reasons, in the order of reports.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Rules,
         Self::LastGoodCopy,
         Self::NoRobotsTxt,
@@ -41,6 +43,7 @@ impl Reason {
         Self::UnresolvedRedirect,
         Self::UnknownOrigin,
         Self::NotAUrl,
+        Self::UnknownTime,
     ];
 
     /// Whether the rules of a robots.txt decide: its newest copy, or the last good one. Otherwise the
@@ -66,6 +69,7 @@ impl Reason {
             Self::UnresolvedRedirect => "a redirect to nowhere",
             Self::UnknownOrigin => "not in the snapshot",
             Self::NotAUrl => "not a URL",
+            Self::UnknownTime => "no time in the row",
         }
     }
 }
@@ -82,5 +86,6 @@ named_values! {
         UnresolvedRedirect = "unresolved-redirect",
         UnknownOrigin = "unknown-origin",
         NotAUrl = "not-a-url",
+        UnknownTime = "unknown-time",
     }
 }

@@ -25,14 +25,15 @@
 use super::emitter::{Emitter, Joined};
 use super::engine::{Engine, Scratch};
 use super::file_memo::{FileMemo, Obeyed};
-use super::options::Stage;
+use super::options::{NoTime, Stage};
 use super::origin_cache::SingleRuleSet;
-use super::rows::{BATCH, LineRows, LineRun, RowSource};
+use super::rows::{BATCH, LineRows, LineRun, RowSource, TimedRows};
 use super::verdicts_ref::{OriginContext, VerdictBits, VerdictsRef};
 use crate::error::Result;
 use crate::explain::{Reason, Verdict};
 use crate::simd::{Backend, Kernel};
 use crate::snapshot::format::NONE;
+use crate::snapshot::history::Validity;
 use crate::snapshot::index::Probe;
 use crate::snapshot::view::RulesEntry;
 use crate::url::{self, PlainOrigin};
@@ -60,6 +61,30 @@ impl<'s> Engine<'s> {
             each(lines.run(rows), verdicts)
         };
         self.judge_rows(LineRows::new(data), until, joined, scratch, each)
+    }
+
+    /// As [`judge_lines`](Self::judge_lines), with each line as of the time in the same place of
+    /// `times`, in seconds since 1970. What a line without a time gets, the options say
+    /// ([`JudgeOptions::no_time`](super::JudgeOptions::no_time)).
+    ///
+    /// # Errors
+    /// As [`judge_lines`](Self::judge_lines); [`NoHistory`](crate::ErrorKind::NoHistory).
+    pub(crate) fn judge_timed_lines(
+        &self,
+        data: &[u8],
+        times: &[Option<i64>],
+        until: Stage,
+        joined: Joined,
+        scratch: &mut Scratch<'s>,
+        mut each: impl FnMut(LineRun<'_>, VerdictsRef<'_>) -> Result<()>,
+    ) -> Result<()> {
+        self.snapshot.require_history()?;
+        let each =
+            |lines: &TimedRows<'_, LineRows<'_>>, rows: Range<usize>, verdicts: VerdictsRef<'_>| {
+                each(lines.rows.run(rows), verdicts)
+            };
+        let rows = TimedRows::new(LineRows::new(data), times);
+        self.judge_rows(rows, until, joined, scratch, each)
     }
 
     /// Calls `each` with the numbers of neighbouring rows of a batch and their verdicts, in order.
@@ -139,6 +164,9 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
         if self.until == Stage::Probe {
             black_box(&runs);
             return Ok(());
+        }
+        if S::IS_TIMED {
+            return self.judge_timed_batch(runs, backend);
         }
         // The memo has the newest rules.
         if self.engine.options.as_of.is_none() {
@@ -386,6 +414,108 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
             }
         }
         Ok(())
+    }
+
+    /// Judges the runs of a batch whose rows have times of their own.
+    #[inline(never)]
+    fn judge_timed_batch(&mut self, runs: &OriginRuns, backend: impl Backend) -> Result<()> {
+        for run in 0..runs.count.min(BATCH) {
+            let rows = runs.rows(run);
+            if runs.lens[run] == 0 {
+                self.judge_timed_unsplit(rows)?;
+            } else {
+                self.judge_timed_run(runs, run, rows, backend)?;
+            }
+        }
+        self.emitter.flush(&self.rows)
+    }
+
+    /// Judges the rows of a run, each as of its time. Neighbours whose times are in the validity of
+    /// one state share it.
+    fn judge_timed_run(
+        &mut self,
+        runs: &OriginRuns,
+        run: usize,
+        rows: Range<usize>,
+        backend: impl Backend,
+    ) -> Result<()> {
+        let engine = self.engine;
+        let len = runs.lens[run] as usize;
+        let key = &self.rows.text(rows.start)[..len];
+        let (hash, probe) = (runs.hashes[run], runs.probes[run]);
+        let mut entered: Option<Option<Validity>> = None;
+        for row in rows {
+            let time = self.rows.time(row);
+            if time.is_none() && engine.options.no_time == NoTime::Unknown {
+                self.emit_untimed(row)?;
+                continue;
+            }
+            let Scratch {
+                origins,
+                other_key,
+                matching,
+                ..
+            } = &mut *self.scratch;
+            let is_current = match (entered, time) {
+                (Some(None), None) => true,
+                (Some(Some(validity)), Some(time)) => validity.contains(time),
+                _ => false,
+            };
+            if !is_current {
+                // Rows that are joined have the same robots.txt.
+                self.emitter.flush(&self.rows)?;
+                engine.enter_at(key, hash, probe, time, origins, other_key)?;
+                let validity = origins.current().validity;
+                entered = Some(time.map(|_| validity.unwrap_or(Validity::ALWAYS)));
+            }
+            if self.until == Stage::Locate {
+                continue;
+            }
+            let origin = origins.current();
+            let verdicts = match origin.verdicts_of_all() {
+                Some(verdicts) => verdicts,
+                None => {
+                    let path = self.rows.path(row, len);
+                    if !path.is_empty() && self.rows.is_plain(row, path, backend) {
+                        engine.judge_path(path, origin, matching, backend)?
+                    } else {
+                        let rest = self.rows.rest(row, len);
+                        engine.judge_rest(rest, origin, matching, backend)?
+                    }
+                }
+            };
+            self.emitter.emit(&self.rows, row..row + 1, verdicts)?;
+        }
+        Ok(())
+    }
+
+    /// Judges rows whose origin is not plain, each as of its time.
+    fn judge_timed_unsplit(&mut self, rows: Range<usize>) -> Result<()> {
+        if self.until != Stage::Match {
+            return Ok(());
+        }
+        for row in rows {
+            self.emitter.flush(&self.rows)?;
+            let time = self.rows.time(row);
+            let is_unknown = time.is_none() && self.engine.options.no_time == NoTime::Unknown;
+            let url = self.rows.url(row);
+            let verdicts = self.engine.judge_as_of(url, time, self.scratch)?;
+            if is_unknown && verdicts.unjudged() != Some(Verdict::Invalid) {
+                self.emit_untimed(row)?;
+            } else {
+                self.emitter.emit(&self.rows, row..row + 1, verdicts)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Emits a row whose time is not known.
+    fn emit_untimed(&mut self, row: usize) -> Result<()> {
+        if self.until != Stage::Match {
+            return Ok(());
+        }
+        let verdicts = self.engine.verdicts_on_untimed();
+        self.emitter.emit(&self.rows, row..row + 1, verdicts)
     }
 
     /// Emits rows of origins that the snapshot does not contain.

@@ -3,7 +3,7 @@
 use super::emitter::Joined;
 use super::options::Stage;
 use super::owned::Judge;
-use super::rows::{BATCH, RowSource};
+use super::rows::{BATCH, RowSource, TimedRows};
 use super::verdicts_ref::VerdictsRef;
 use crate::agent::{Agent, AgentMatch};
 use crate::error::{ErrorKind, Result};
@@ -106,6 +106,85 @@ impl Judge {
             }
             Rows::Slices(rows) => self.judge_column(rows, each),
         }
+    }
+
+    /// As [`judge_rows`](Self::judge_rows), with each row as of its own time: `times` has one for each
+    /// row, in seconds since 1970. [`JudgeOptions::no_time`](crate::JudgeOptions::no_time) says what
+    /// rows without a time get. The snapshot needs a history
+    /// ([`Compiler::history`](crate::Compiler::history)).
+    ///
+    /// ```
+    /// use robosieve::judge::Rows;
+    /// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot, Verdict};
+    /// let archive = br#"
+    ///     {"url": "https://e.example/robots.txt", "body": "user-agent: *\ndisallow: /", "fetched_at": 10}
+    ///     {"url": "https://e.example/robots.txt", "body": "", "fetched_at": 20}"#;
+    /// let mut compiler = Compiler::default().history(true);
+    /// compiler.add_reader("memory", archive.as_slice())?;
+    /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+    /// let judge = Judge::new(snapshot, &["FooBot".parse()?], JudgeOptions::default())?;
+    ///
+    /// let rows = Rows::Slices(&[b"https://e.example/"; 4]);
+    /// let times = [Some(9), Some(10), Some(20), None];
+    /// let mut verdicts = Vec::new();
+    /// judge.judge_rows_as_of(rows, &times, |rows, found| {
+    ///     verdicts.extend(rows.map(|_| found.get(0).letter()));
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!(verdicts, ['U', 'D', 'A', 'U']);
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`judge_rows`](Self::judge_rows); [`ErrorKind::NoHistory`] for a snapshot without a history,
+    /// [`ErrorKind::BadColumn`] for another number of times than rows.
+    pub fn judge_rows_as_of(
+        &self,
+        rows: Rows<'_>,
+        times: &[Option<i64>],
+        each: impl FnMut(Range<usize>, VerdictsRef<'_>) -> Result<()>,
+    ) -> Result<()> {
+        self.snapshot().require_history()?;
+        if rows.len() != times.len() {
+            let what = format!("{} times for {} rows", times.len(), rows.len());
+            return Err(ErrorKind::BadColumn(what).into());
+        }
+        match rows {
+            Rows::Offsets32 { data, offsets } => {
+                self.judge_timed_column(OffsetColumn::new(data, offsets)?, times, each)
+            }
+            Rows::Offsets64 { data, offsets } => {
+                self.judge_timed_column(OffsetColumn::new(data, offsets)?, times, each)
+            }
+            Rows::Views { views, buffers } => {
+                self.judge_timed_column(ViewColumn::new(views, buffers)?, times, each)
+            }
+            Rows::Slices(rows) => self.judge_timed_column(rows, times, each),
+        }
+    }
+
+    fn judge_timed_column<'d, C: Column<'d>>(
+        &self,
+        column: C,
+        times: &[Option<i64>],
+        mut each: impl FnMut(Range<usize>, VerdictsRef<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let rows = ColumnRows {
+            column,
+            first: 0,
+            count: 0,
+        };
+        let rows = TimedRows::new(rows, times);
+        self.with_scratch(|engine, scratch| {
+            let joined = Joined::SameOrigin;
+            let each = |rows: &TimedRows<'_, ColumnRows<C>>,
+                        batch: Range<usize>,
+                        verdicts: VerdictsRef<'_>| {
+                let first = rows.rows.first;
+                each(first + batch.start..first + batch.end, verdicts)
+            };
+            engine.judge_rows(rows, Stage::Match, joined, scratch, each)
+        })
     }
 
     fn judge_column<'d, C: Column<'d>>(

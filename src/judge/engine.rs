@@ -335,6 +335,15 @@ impl<'s> Engine<'s> {
         VerdictsRef::on_unknown(self.verdict_on_unknown(), self.agents.len())
     }
 
+    /// The verdicts on a URL whose time is not known, so that neither are the rules in force.
+    pub(super) fn verdicts_on_untimed(&self) -> VerdictsRef<'static> {
+        VerdictsRef {
+            answer: VerdictBits::Same(self.verdict_on_unknown()),
+            agents: self.agents.len(),
+            context: Some(&OriginContext::UNTIMED),
+        }
+    }
+
     pub(crate) fn verdict_on_unknown(&self) -> Verdict {
         match self.options.unknown {
             Some(UnknownOrigin::Allow) => Verdict::Allowed,

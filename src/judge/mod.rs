@@ -41,7 +41,7 @@ pub use crawl_delays::CrawlDelays;
 pub use explain_url::UrlExplanation;
 #[cfg(feature = "audit")]
 pub(crate) use explanation_json::rfc3339;
-pub use options::{JudgeOptions, Stage};
+pub use options::{JudgeOptions, NoTime, Stage};
 pub use owned::Judge;
 pub use preference_judge::PreferenceJudge;
 pub(crate) use preference_judge::{FileStatements, PreferenceScratch, none_stated};

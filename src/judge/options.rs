@@ -2,6 +2,7 @@
 
 use super::status_policy::{StatusPolicy, UnknownOrigin};
 use crate::agent::AgentMatch;
+use crate::named_value::named_values;
 
 /// How verdicts are reached, in addition to what the snapshot says.
 ///
@@ -33,6 +34,28 @@ pub struct JudgeOptions {
     /// compiled [as of](crate::Compiler::as_of) this time and judged at it, whatever
     /// [`at`](Self::at) says. `None`: by the newest rules.
     pub as_of: Option<i64>,
+    /// What rows without a time get where each row is judged as of its own.
+    pub no_time: NoTime,
+}
+
+/// What a row without a time gets, if each row is judged as of its own time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NoTime {
+    /// The verdict on unknown origins, with the reason
+    /// [`UnknownTime`](crate::judge::Reason::UnknownTime).
+    #[default]
+    Unknown,
+    /// The verdict by the newest rules.
+    Newest,
+}
+
+named_values! {
+    /// The name on the command line.
+    NoTime {
+        Unknown = "unknown",
+        Newest = "newest",
+    }
 }
 
 impl JudgeOptions {
@@ -71,6 +94,12 @@ impl JudgeOptions {
     /// Sets [`as_of`](Self::as_of).
     pub fn as_of(mut self, time: impl Into<Option<i64>>) -> Self {
         self.as_of = time.into();
+        self
+    }
+
+    /// Sets [`no_time`](Self::no_time).
+    pub fn no_time(mut self, no_time: NoTime) -> Self {
+        self.no_time = no_time;
         self
     }
 }

@@ -119,6 +119,25 @@ impl Judge {
         self.with_scratch(|engine, scratch| engine.judge(url, scratch).map(Verdicts::new))
     }
 
+    /// The verdicts on a URL by the rules in force at `time`, in seconds since 1970: those of a
+    /// snapshot compiled [as of](crate::Compiler::as_of) that time, and judged at it.
+    ///
+    /// The snapshot needs a history ([`Compiler::history`](crate::Compiler::history), which has an
+    /// example). Before the first capture of an origin, its URLs are unknown. Cost: as
+    /// [`judge`](Self::judge) if the origin was judged lately as of a time with the same rules; else
+    /// a binary search for each hop of a redirect, and parsing the robots.txt if it is an old one.
+    ///
+    /// # Errors
+    /// As [`judge`](Self::judge); [`ErrorKind::NoHistory`](crate::ErrorKind::NoHistory).
+    pub fn judge_as_of(&self, url: &[u8], time: i64) -> Result<Verdicts> {
+        self.snapshot().require_history()?;
+        self.with_scratch(|engine, scratch| {
+            engine
+                .judge_as_of(url, Some(time), scratch)
+                .map(Verdicts::new)
+        })
+    }
+
     /// Verifies the bytes of the snapshot that [`judge`](Self::judge) reads for this URL.
     ///
     /// Call it before each of a few verdicts on a snapshot that is not verified as a whole

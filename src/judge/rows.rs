@@ -43,6 +43,79 @@ pub(super) trait RowSource<'d> {
 
     /// Whether the path of a row has no byte that needs normalization.
     fn is_plain(&self, row: usize, path: &[u8], backend: impl Backend) -> bool;
+
+    /// Whether each row is judged as of a time of its own.
+    const IS_TIMED: bool = false;
+
+    /// The time of a row in seconds since 1970, if it is known. Asked only if
+    /// [`IS_TIMED`](Self::IS_TIMED).
+    #[inline(always)]
+    fn time(&self, _row: usize) -> Option<i64> {
+        None
+    }
+}
+
+/// Rows with a time each.
+pub(super) struct TimedRows<'t, S> {
+    pub rows: S,
+    times: &'t [Option<i64>],
+    /// The number of the first row of the batch, and the number of its rows.
+    first: usize,
+    count: usize,
+}
+
+impl<'t, S> TimedRows<'t, S> {
+    /// Rows with these times, in their order. Rows beyond the last time have none.
+    pub(super) fn new(rows: S, times: &'t [Option<i64>]) -> Self {
+        Self {
+            rows,
+            times,
+            first: 0,
+            count: 0,
+        }
+    }
+}
+
+impl<'d, S: RowSource<'d>> RowSource<'d> for TimedRows<'_, S> {
+    const IS_OPEN: bool = S::IS_OPEN;
+    const IS_TIMED: bool = true;
+
+    #[inline(always)]
+    fn next_batch(&mut self, backend: impl Backend) -> usize {
+        self.first += self.count;
+        self.count = self.rows.next_batch(backend);
+        self.count
+    }
+
+    #[inline(always)]
+    fn text(&self, row: usize) -> &'d [u8] {
+        self.rows.text(row)
+    }
+
+    #[inline(always)]
+    fn url(&self, row: usize) -> &'d [u8] {
+        self.rows.url(row)
+    }
+
+    #[inline(always)]
+    fn path(&self, row: usize, origin_len: usize) -> &'d [u8] {
+        self.rows.path(row, origin_len)
+    }
+
+    #[inline(always)]
+    fn has_len(&self, row: usize, len: usize) -> bool {
+        self.rows.has_len(row, len)
+    }
+
+    #[inline(always)]
+    fn is_plain(&self, row: usize, path: &[u8], backend: impl Backend) -> bool {
+        self.rows.is_plain(row, path, backend)
+    }
+
+    #[inline(always)]
+    fn time(&self, row: usize) -> Option<i64> {
+        self.times.get(self.first + row).copied().flatten()
+    }
 }
 
 /// Consecutive lines of a block with the same verdicts.

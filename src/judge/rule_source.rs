@@ -5,7 +5,7 @@
 
 use super::engine::Engine;
 use super::status_policy::{Ruling, ruling};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::explain::Reason;
 use crate::snapshot::OriginEntry;
 use crate::snapshot::view::{TokenChain, View};
@@ -35,6 +35,12 @@ impl Engine<'_> {
     /// # Errors
     /// [`Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's bytes contradict each other.
     pub(crate) fn rule_source(&self, entry: &OriginEntry<'_>) -> Result<RuleSource> {
+        // The entry has the newest answer, so a report by it would be silently wrong.
+        if self.options.as_of.is_some() {
+            let what = "a report of a time is made from the snapshot of that time \
+                        (Compiled::as_of), not by a judge as of it";
+            return Err(ErrorKind::BadJob(what.to_owned()).into());
+        }
         let outcome = entry.outcome();
         let ruling = ruling(self.policy, outcome, entry.has_last_good(), self.options.at);
         let file = match ruling {

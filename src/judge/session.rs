@@ -63,6 +63,19 @@ impl<'j> JudgeSession<'j> {
         self.engine.judge(url, &mut self.scratch).map(Verdicts::new)
     }
 
+    /// As [`Judge::judge_as_of`].
+    ///
+    /// # Errors
+    /// As [`Judge::judge_as_of`].
+    #[inline]
+    pub fn judge_as_of(&mut self, url: &[u8], time: i64) -> Result<Verdicts> {
+        self.engine.snapshot().require_history()?;
+        let verdicts = self
+            .engine
+            .judge_as_of(url, Some(time), &mut self.scratch)?;
+        Ok(Verdicts::new(verdicts))
+    }
+
     /// As [`Site::judge`]. A site of another judge than the session's clears the session's caches.
     ///
     /// # Errors

@@ -23,6 +23,11 @@ impl OriginContext {
         file: NONE,
         via_other_scheme: false,
     };
+
+    pub(super) const UNTIMED: Self = Self {
+        reason: Reason::UnknownTime,
+        ..Self::UNKNOWN
+    };
 }
 
 /// The verdicts on one URL or on neighbouring rows, for the judge's agents in their order.

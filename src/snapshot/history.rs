@@ -16,6 +16,7 @@ use crate::snapshot::format::{NONE, Section};
 use crate::snapshot::outcome::{Outcome, OutcomeClass};
 use crate::snapshot::read::Snapshot;
 use crate::snapshot::text::{DeltaUnpacker, Unpacker};
+use crate::time_span::TimeSpan;
 use std::ops::Range;
 
 /// The length of a row of the section `versions`.
@@ -285,6 +286,11 @@ impl Snapshot {
         (self.section(Section::HistoryTexts).len() / HISTORY_TEXT_LEN).saturating_sub(1) as u32
     }
 
+    /// The number of all texts: those of files, and old ones.
+    pub(crate) fn text_count(&self) -> u32 {
+        self.file_count().saturating_add(self.history_text_count())
+    }
+
     /// The numbers of the versions of a node, oldest first.
     pub(crate) fn versions_of(&self, node: u32) -> Result<Range<u32>> {
         let at = node as usize * 4;
@@ -348,6 +354,24 @@ impl Snapshot {
                 until,
             },
         })
+    }
+
+    /// The times of the first and the last capture of the history; `None` if no time is known. Cost:
+    /// one pass over the versions.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoHistory`]; [`Corrupt`](ErrorKind::Corrupt) if the bytes that it reads are
+    /// damaged.
+    pub fn history_span(&self) -> Result<Option<TimeSpan>> {
+        self.require_history()?;
+        let mut span = None;
+        for number in 0..self.version_count() {
+            let version = self.version(number)?;
+            for time in [version.from, version.last_seen].into_iter().flatten() {
+                span = Some(TimeSpan::extended(span, time));
+            }
+        }
+        Ok(span)
     }
 
     /// The time from which a version holds; before any other if it is not known.

@@ -8,9 +8,10 @@ use crate::ExitCode;
 use crate::agent_args::AgentArgs;
 use crate::figures::escape::to_json_pretty;
 use crate::help_text::{COMMON, DIFF_EXAMPLES, DIFF_SHORT, OUTPUT};
+use crate::history_args::snapshot_as_of;
 use crate::output::{OutputTarget, print_with};
 use crate::stats_json::{RunRecord, StatsArgs};
-use crate::time::time;
+use crate::time::{parse_through_or_now, time};
 use crate::verify_args::VerifyArgs;
 use anyhow::{Context, bail};
 use clap::Args;
@@ -26,7 +27,8 @@ use std::path::{Path, PathBuf};
     after_help = DIFF_SHORT,
     after_long_help = DIFF_EXAMPLES,
     override_usage = "robosieve diff [OPTIONS] OLD NEW\n       \
-                      robosieve diff [OPTIONS] -s OLD -s NEW"
+                      robosieve diff [OPTIONS] -s OLD -s NEW\n       \
+                      robosieve diff [OPTIONS] --from TIME [--to TIME] SNAP"
 )]
 pub(crate) struct DiffArgs {
     /// The earlier snapshot
@@ -38,6 +40,20 @@ pub(crate) struct DiffArgs {
     /// The snapshots, first the earlier one: -s OLD -s NEW
     #[arg(short, long = "snapshot", value_name = "SNAP", help_heading = COMMON)]
     pub snapshots: Vec<PathBuf>,
+    /// Compare one snapshot with a history: as of this time, with --to
+    ///
+    /// A date or a month is its last second in UTC.
+    #[arg(long, value_name = "TIME", value_parser = parse_through_or_now, help_heading = COMMON)]
+    pub from: Option<i64>,
+    /// With --from: the later time (default: the newest captures)
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = parse_through_or_now,
+        requires = "from",
+        help_heading = COMMON
+    )]
+    pub to: Option<i64>,
     #[command(flatten)]
     pub verify: VerifyArgs,
     #[command(flatten)]
@@ -65,6 +81,13 @@ pub(crate) struct DiffArgs {
 
 /// The two snapshots: `OLD NEW` or `-s OLD -s NEW`.
 fn old_and_new(args: &DiffArgs) -> anyhow::Result<[&Path; 2]> {
+    if args.from.is_some() {
+        return match (args.snapshots.as_slice(), &args.old, &args.new) {
+            ([], Some(one), None) => Ok([one, one]),
+            ([one], None, None) => Ok([one, one]),
+            _ => bail!("diff --from compares two times of one snapshot; name one"),
+        };
+    }
     match (args.snapshots.as_slice(), &args.old, &args.new) {
         ([], Some(old), Some(new)) => Ok([old, new]),
         ([old, new], None, None) => Ok([old, new]),
@@ -102,10 +125,13 @@ pub(crate) fn run(args: &DiffArgs, quiet: bool) -> anyhow::Result<ExitCode> {
         .map(|path| OutputTarget::open(Some(path)))
         .transpose()?;
     let mut counts = args.stats.open()?;
-    let old = Snapshot::open(old_path)?;
-    let new = Snapshot::open(new_path)?;
-    args.verify.all(&old, old_path)?;
-    args.verify.all(&new, new_path)?;
+    let [old_file, new_file] = [Snapshot::open(old_path)?, Snapshot::open(new_path)?];
+    args.verify.all(&old_file, old_path)?;
+    if args.from.is_none() {
+        args.verify.all(&new_file, new_path)?;
+    }
+    let old = as_of(&old_file, old_path, args.from)?;
+    let new = as_of(&new_file, new_path, args.to)?;
     args.agents
         .check_spelling_in(&agents, [(&old, old_path), (&new, new_path)])?;
     let agent_match = args.agents.agent_match;
@@ -120,10 +146,16 @@ pub(crate) fn run(args: &DiffArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     let output = DiffOutput {
         diff,
         registry,
-        sides: [side(old_path, &old)?, side(new_path, &new)?],
+        sides: [
+            side(old_path, &old, args.from)?,
+            side(new_path, &new, args.to)?,
+        ],
     };
-    let record = RunRecord::new().snapshot(old_path, &old)?;
-    let record = record.snapshot(new_path, &new)?.agents(&selected);
+    let mut record = RunRecord::new().snapshot(old_path, &old_file)?;
+    if args.from.is_none() {
+        record = record.snapshot(new_path, &new_file)?;
+    }
+    let record = record.agents(&selected);
     record.write(json!({ "diff": value(&output)? }), &mut counts)?;
     if let Some(file) = &mut chart {
         file.write_whole(&svg::draw(&output))?;
@@ -156,8 +188,23 @@ fn refuse_outputs(args: &DiffArgs, old: &Path, new: &Path) -> anyhow::Result<()>
     args.stats.refuse_overwriting(&mut guard)
 }
 
-fn side(path: &Path, snapshot: &Snapshot) -> anyhow::Result<(String, Option<String>)> {
-    let name = path.display().to_string();
+/// The snapshot as of a time, if there is one.
+fn as_of(snapshot: &Snapshot, path: &Path, at: Option<i64>) -> anyhow::Result<Snapshot> {
+    match at {
+        Some(at) => Ok(snapshot_as_of(snapshot, path, at)?),
+        None => Ok(snapshot.clone()),
+    }
+}
+
+fn side(
+    path: &Path,
+    snapshot: &Snapshot,
+    as_of: Option<i64>,
+) -> anyhow::Result<(String, Option<String>)> {
+    let mut name = path.display().to_string();
+    if let Some(as_of) = as_of {
+        name.push_str(&format!(" as of {}", time(as_of)));
+    }
     let metadata = snapshot.metadata().with_context(|| name.clone())?;
     Ok((name, metadata.captured.map(|span| time(span.newest))))
 }

@@ -7,6 +7,7 @@ use crate::agent_args::AgentArgs;
 use crate::error_advice::at_snapshot;
 use crate::figures::csv::DelimitedText;
 use crate::help_text::{COMMON, EXPORT_EXAMPLES, EXPORT_SHORT, OUTPUT, POLICY};
+use crate::history_args::SnapshotAsOfArgs;
 use crate::judge_args::StatusPolicyArgs;
 use crate::output::{OutputTarget, create_file, is_stdout};
 use crate::output_form::output_form;
@@ -45,6 +46,8 @@ pub(crate) struct ExportArgs {
     /// its own newest capture. A date is its first second in UTC.
     #[arg(long, value_name = "TIME", value_parser = parse_instant_or_now, help_heading = POLICY)]
     pub at: Option<i64>,
+    #[command(flatten)]
+    pub time: SnapshotAsOfArgs,
     /// Write one row per origin and agent, instead of three columns per agent
     ///
     /// The columns `agent`, `access`, `named` and `crawl_delay` follow those of the origin, which
@@ -116,12 +119,13 @@ pub(crate) fn run(args: &ExportArgs, quiet: bool) -> anyhow::Result<()> {
     let agents = &selected.agents;
     args.agents
         .check_spelling_in(agents, [(&snapshot, args.snapshot.as_path())])?;
+    let (described, at) = args.time.apply(snapshot.clone(), &args.snapshot, args.at)?;
     // Columns of agents show what a judge would decide, so its options apply.
     let options = JudgeOptions::default()
         .status_policy(args.policy.status_policy)
         .agent_match(args.agents.agent_match)
-        .at(args.at);
-    let judge = Judge::new(&snapshot, agents, options)?;
+        .at(at);
+    let judge = Judge::new(&described, agents, options)?;
     let progress = Progress::of_inputs(std::slice::from_ref(&args.snapshot), quiet);
     let show = |at: job::Progress| progress.set(at.bytes_read);
     let exporter = Exporter::new(&judge, table(args)).map_err(|err| err.at(&args.snapshot))?;
@@ -153,7 +157,7 @@ pub(crate) fn run(args: &ExportArgs, quiet: bool) -> anyhow::Result<()> {
 
 /// Refuses the reasons that no origin of a snapshot has: the table would be empty.
 fn refuse_reasons(reasons: &[Reason]) -> anyhow::Result<()> {
-    for reason in [Reason::UnknownOrigin, Reason::NotAUrl] {
+    for reason in [Reason::UnknownOrigin, Reason::NotAUrl, Reason::UnknownTime] {
         if reasons.contains(&reason) {
             bail!(
                 "--reason {reason}: a snapshot has only the origins that it knows; \

@@ -1,9 +1,11 @@
 //! The arguments of `robosieve report`.
 
 use super::fold::AgentSubset;
+use super::periods::Period;
 use super::unit_args::UnitArgs;
 use crate::agent_args::SelectedAgents;
 use crate::help_text::{COMMON, OUTPUT, REPORT_EXAMPLES, REPORT_SHORT, UNITS};
+use crate::history_args::SnapshotAsOfArgs;
 use crate::inputs::InputArgs;
 use crate::judge_args::{JudgeArgs, agent_required};
 use crate::record_args::RecordArgs;
@@ -42,7 +44,7 @@ pub(crate) struct ReportArgs {
         long,
         value_name = "LABEL=SNAP",
         num_args = 1..,
-        conflicts_with_all = ["snapshot", "inputs", "files_from", "shard", "top"],
+        conflicts_with_all = ["snapshot", "inputs", "files_from", "shard", "top", "as_of"],
         help_heading = COMMON
     )]
     pub series: Vec<String>,
@@ -50,6 +52,22 @@ pub(crate) struct ReportArgs {
     pub verify: VerifyArgs,
     #[command(flatten)]
     pub judge: JudgeArgs,
+    #[command(flatten)]
+    pub time: SnapshotAsOfArgs,
+    /// With --series and one snapshot with a history: a point for each of these periods
+    ///
+    /// Each point is the snapshot as of the last second of its period in UTC, from the period of the
+    /// first capture to that of the last.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "PERIOD",
+        requires = "series",
+        conflicts_with_all = ["at", "as_of"],
+        hide_short_help = true,
+        help_heading = COMMON
+    )]
+    pub every: Option<Period>,
     #[command(flatten)]
     pub units: UnitArgs,
     /// Count only the units that all snapshots of --series share

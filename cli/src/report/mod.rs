@@ -7,6 +7,7 @@ mod group_measures;
 mod headlines;
 mod html;
 mod outputs;
+mod periods;
 mod series;
 mod series_labels;
 mod series_table;
@@ -63,7 +64,8 @@ fn run_on_snapshot(args: &ReportArgs, path: &Path, quiet: bool) -> anyhow::Resul
     for input in &args.inputs.inputs {
         agent_args.refuse_agent_as_input(input)?;
     }
-    let judge = Judge::new(&snapshot, agents, args.judge.options())?;
+    let (described, at) = args.time.apply(snapshot.clone(), path, args.judge.at)?;
+    let judge = Judge::new(&described, agents, args.judge.options().at(at))?;
     let mut reporter = Reporter::new(&judge);
     args.units.apply(&lists, &mut reporter);
     reporter.sets = &sets;

@@ -5,6 +5,7 @@ use super::csv;
 use super::fold::{Reporter, Series, UnitSet};
 use super::html;
 use super::outputs::{json_text, made_at, open_outputs, write};
+use super::periods::points_of;
 use super::series_labels::{LabelledSnapshot, parse_series};
 use super::series_table::series_table;
 use super::unit_args::{GroupArg, UnitLists};
@@ -13,6 +14,7 @@ use crate::figures::escape::{escape, escape_lines};
 use crate::output::{OutputTarget, is_stdout, print_with};
 use crate::stats_json::RunRecord;
 use crate::stderr::print_line;
+use crate::verify_args::VerifyArgs;
 use anyhow::{anyhow, bail};
 use robosieve::{Agent, Judge, Snapshot};
 use serde_json::json;
@@ -20,7 +22,7 @@ use std::path::Path;
 
 /// Reports on the snapshots of `--series`.
 pub(super) fn run(args: &ReportArgs, quiet: bool) -> anyhow::Result<()> {
-    let snapshots = parse_series(&args.series)?;
+    let snapshots = series_of(args)?;
     // The largest domains differ between snapshots, and with them the groups.
     if args.units.group_by == Some(GroupArg::TopLevelDomain) {
         bail!("--group-by tld: a series takes a file of groups; give one with NAME,GROUP per line");
@@ -49,7 +51,12 @@ pub(super) fn run(args: &ReportArgs, quiet: bool) -> anyhow::Result<()> {
         _ => Ok(csv::series_csv(&series)),
     })?;
     let mut record = RunRecord::new().agents(&selected);
+    let mut recorded: Option<&Path> = None;
     for path in paths {
+        // All points of a history are of one file.
+        if recorded.replace(path) == Some(path) {
+            continue;
+        }
         record = record.snapshot(path, &Snapshot::open(path)?)?;
     }
     record.write(json!({ "series": &series }), &mut counts)?;
@@ -59,6 +66,22 @@ pub(super) fn run(args: &ReportArgs, quiet: bool) -> anyhow::Result<()> {
     } else {
         OutputTarget::commit_all(written)
     }
+}
+
+/// The snapshots of the series: those that are named, or one snapshot at several times.
+fn series_of(args: &ReportArgs) -> anyhow::Result<Vec<LabelledSnapshot>> {
+    let Some(every) = args.every else {
+        return parse_series(&args.series);
+    };
+    let [path] = args.series.as_slice() else {
+        bail!(
+            "--every: gives the points of one snapshot with a history, and --series names {}; \
+             leave --every out, or name one snapshot",
+            args.series.len()
+        );
+    };
+    let path = Path::new(path);
+    points_of(&Snapshot::open(path)?, path, every)
 }
 
 /// Verifies all snapshots, checks the spelling of the agents, and finds the common units if only
@@ -71,9 +94,9 @@ fn survey_snapshots(
     let mut common: Option<UnitSet> = None;
     let mut spelling = args.judge.agents.spell_check(agents)?;
     let mut first_profile = None;
-    for LabelledSnapshot { label, path } in snapshots {
-        let snapshot = Snapshot::open(path)?;
-        args.verify.all(&snapshot, path)?;
+    for labelled in snapshots {
+        let LabelledSnapshot { label, path, .. } = labelled;
+        let snapshot = labelled.open(&args.verify)?;
         spelling
             .add_snapshot(&snapshot)
             .map_err(|err| err.at(path))?;
@@ -120,9 +143,11 @@ fn build_series(
     let sets = subsets(selected);
     let mut series = Series::new(agents, args.units.kind());
     series.common_units = common.map(UnitSet::len);
-    for LabelledSnapshot { label, path } in snapshots {
-        let snapshot = Snapshot::open(path)?;
-        let judge = Judge::new(&snapshot, agents, args.judge.options())?;
+    for labelled in snapshots {
+        let LabelledSnapshot { label, path, as_of } = labelled;
+        let snapshot = labelled.open(&VerifyArgs { no_verify: true })?;
+        let options = args.judge.options();
+        let judge = Judge::new(&snapshot, agents, options.at(as_of.or(options.at)))?;
         let mut reporter = Reporter::new(&judge);
         args.units.apply(lists, &mut reporter);
         reporter.sets = &sets;

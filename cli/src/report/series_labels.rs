@@ -1,9 +1,12 @@
 //! The snapshots of `--series`, each with its label: a given one, or the date in the name of its
 //! file.
 
+use crate::history_args::snapshot_as_of;
 use crate::inputs::expand_globs;
+use crate::verify_args::VerifyArgs;
 use anyhow::{anyhow, bail};
 use jiff::civil::{Date, ISOWeekDate, Weekday};
+use robosieve::Snapshot;
 use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 
@@ -11,6 +14,20 @@ use std::path::{Path, PathBuf};
 pub(super) struct LabelledSnapshot {
     pub label: String,
     pub path: PathBuf,
+    /// The time, for a snapshot with a history.
+    pub as_of: Option<i64>,
+}
+
+impl LabelledSnapshot {
+    /// Opens the snapshot, as of its time if it has one.
+    pub(super) fn open(&self, verify: &VerifyArgs) -> robosieve::Result<Snapshot> {
+        let snapshot = Snapshot::open(&self.path)?;
+        verify.all(&snapshot, &self.path)?;
+        match self.as_of {
+            Some(time) => snapshot_as_of(&snapshot, &self.path, time),
+            None => Ok(snapshot),
+        }
+    }
 }
 
 /// The snapshots of `LABEL=SNAP` in the order given; or of names and globs, in the order of the
@@ -48,6 +65,7 @@ fn labelled(arguments: &[String]) -> anyhow::Result<Vec<LabelledSnapshot>> {
         snapshots.push(LabelledSnapshot {
             label: label.to_owned(),
             path: PathBuf::from(path),
+            as_of: None,
         });
     }
     Ok(snapshots)
@@ -78,6 +96,7 @@ fn dated(arguments: &[String]) -> anyhow::Result<Vec<LabelledSnapshot>> {
     let labelled = snapshots.into_iter().map(|(date, path)| LabelledSnapshot {
         label: date.label,
         path,
+        as_of: None,
     });
     Ok(labelled.collect())
 }
