@@ -20,6 +20,7 @@ pub(crate) struct AsOfArgs {
         value_name = "TIME",
         value_parser = parse_through_or_now,
         conflicts_with = "at",
+        hide_short_help = true,
         help_heading = POLICY
     )]
     pub as_of: Option<i64>,

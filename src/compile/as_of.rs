@@ -110,14 +110,15 @@ impl Numbering {
         for entry in entries {
             let file = self.number(entry.rules_file(), &mut new)?;
             let last_good = self.number(entry.last_good(), &mut new)?;
-            let (source, detail) = entry.strings();
+            let (source, _) = entry.strings();
+            let detail = entry.detail();
             self.writer.append(&OriginContents {
                 key: entry.key(),
                 outcome: entry.outcome(),
                 file,
                 last_good,
                 source,
-                detail,
+                detail: detail.as_deref().map(str::as_bytes),
                 payload: None,
                 earlier_redirect: None,
             })?;

@@ -6,6 +6,7 @@
 //! that of an earlier redirect's target when the failures began.
 
 use crate::error::Result;
+use crate::snapshot::details::{LOOP, NO_COPY, NO_LOCATION, TOO_MANY};
 use crate::snapshot::format::{NONE, OriginMetadata};
 use crate::snapshot::history::{BeforeFailures, Validity, Version, VersionAnswer, VersionFailure};
 use crate::snapshot::outcome::{Outcome, OutcomeClass};
@@ -22,6 +23,8 @@ struct OutcomeAt<'s> {
     /// The URL that answered after redirects.
     source: Option<&'s [u8]>,
     detail: Option<&'static str>,
+    /// The target of a redirect, if the archive lacks it.
+    missing: Option<&'s [u8]>,
 }
 
 impl OutcomeAt<'_> {
@@ -34,6 +37,7 @@ impl OutcomeAt<'_> {
             last_good: None,
             source: None,
             detail: None,
+            missing: None,
         }
     }
 }
@@ -88,6 +92,7 @@ impl Snapshot {
             found.file,
             found.source,
             found.detail.map(str::as_bytes),
+            found.missing,
         )))
     }
 }
@@ -114,7 +119,9 @@ impl<'s> ChainAt<'s, '_> {
             };
             let target = match version.answer {
                 VersionAnswer::Redirect { target } => target,
-                VersionAnswer::LostRedirect => return Ok(Some(self.missing_target(&version))),
+                VersionAnswer::LostRedirect => {
+                    return Ok(Some(self.missing_target(&version, b"a URL of over 64 KiB")));
+                }
                 _ => return self.answer(node, &version).map(Some),
             };
             let Some(url) = self.snapshot.string(target)? else {
@@ -128,10 +135,10 @@ impl<'s> ChainAt<'s, '_> {
                 return Ok(Some(self.unresolved(&version, TOO_MANY)));
             }
             let Some(next) = next else {
-                return Ok(Some(self.missing_target(&version)));
+                return Ok(Some(self.missing_target(&version, url)));
             };
             if self.version_of(next)?.is_none() {
-                return Ok(Some(self.missing_target(&version)));
+                return Ok(Some(self.missing_target(&version, url)));
             }
             self.visited.push(next);
             self.hops += 1;
@@ -161,6 +168,9 @@ impl<'s> ChainAt<'s, '_> {
                 found.outcome.first_failure = failure.first_failure;
                 found.outcome.first_unreachable = failure.first_unreachable;
                 found.last_good = self.last_good(node, &failure)?;
+                if version.status == 304 {
+                    found.detail = Some(NO_COPY);
+                }
             }
             _ => {}
         }
@@ -207,15 +217,13 @@ impl<'s> ChainAt<'s, '_> {
     }
 
     /// The outcome of a redirect to a URL that is not in the archive at the time.
-    fn missing_target(&self, version: &Version) -> OutcomeAt<'s> {
-        let mut found = self.unresolved(version, MISSING_TARGET);
+    fn missing_target(&self, version: &Version, target: &'s [u8]) -> OutcomeAt<'s> {
+        let mut found = OutcomeAt {
+            detail: None,
+            missing: Some(target),
+            ..self.unresolved(version, NO_LOCATION)
+        };
         found.outcome.target_missing = true;
         found
     }
 }
-
-// Details of unresolved redirects, as a compilation writes them.
-const NO_LOCATION: &str = "redirect without a valid Location";
-const LOOP: &str = "redirect loop";
-const TOO_MANY: &str = "more than 5 redirects";
-const MISSING_TARGET: &str = "redirect to a URL that the archive lacks at that time";

@@ -19,6 +19,7 @@
 mod as_of;
 mod blocks;
 pub(crate) mod contents;
+pub(crate) mod details;
 pub(crate) mod format;
 mod freshness;
 pub(crate) mod history;

@@ -13,6 +13,7 @@ use crate::profile::Profile;
 use crate::robots::RobotsRef;
 use crate::snapshot::blocks::VerifiedBlocks;
 use crate::snapshot::contents::EarlierRedirect;
+use crate::snapshot::details::missing_target;
 use crate::snapshot::format::{
     EARLIER_REDIRECT_LEN, ENTRY_HEAD, EarlierRedirectRow, Entry, FILE_LEN, FileRow,
     HEADER_CHECKSUM_AT, Head, Metadata, NAMED_LEN, NO_PAYLOAD, NONE, ORIGIN_DETAILS_LEN,
@@ -75,6 +76,8 @@ pub struct OriginEntry<'a> {
     metadata: OriginMetadata,
     source: Option<&'a [u8]>,
     detail: Option<&'a [u8]>,
+    /// As of an earlier time: the target of a redirect that the archive lacks.
+    missing: Option<&'a [u8]>,
 }
 
 impl<'a> OriginEntry<'a> {
@@ -144,6 +147,9 @@ impl<'a> OriginEntry<'a> {
 
     /// The reason for a missing answer, in the words of the archive.
     pub fn detail(&self) -> Option<String> {
+        if let Some(target) = self.missing {
+            return Some(missing_target(target));
+        }
         self.detail
             .map(|text| String::from_utf8_lossy(text).into_owned())
     }
@@ -180,6 +186,7 @@ impl<'a> OriginEntry<'a> {
         file: Option<u32>,
         source: Option<&'a [u8]>,
         detail: Option<&'a [u8]>,
+        missing: Option<&'a [u8]>,
     ) -> Self {
         Self {
             key: self.key,
@@ -188,6 +195,7 @@ impl<'a> OriginEntry<'a> {
             metadata,
             source,
             detail,
+            missing,
         }
     }
 
@@ -490,6 +498,7 @@ impl Snapshot {
             file: (entry.file != NONE).then_some(entry.file),
             source: self.string(metadata.source)?,
             detail: self.string(metadata.detail)?,
+            missing: None,
             metadata,
         })
     }

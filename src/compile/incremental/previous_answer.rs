@@ -1,39 +1,11 @@
-//! The answer of one URL in the previous snapshot, and the details of redirects that it stores.
+//! The answer of one URL in the previous snapshot.
 
 use crate::compile::ingest::text_store::TextId;
 use crate::compile::ingest::url_key::UrlKey;
 use crate::digest::Digest;
 use crate::snapshot::OutcomeClass;
+use crate::snapshot::details::parse_missing_target;
 use crate::snapshot::read::OriginEntry;
-
-// Details of unresolved redirects. A later compilation parses that of a missing target.
-
-/// The answer names no target.
-pub(crate) const NO_LOCATION: &str = "redirect without a valid Location";
-/// The target is an earlier URL of the chain.
-pub(crate) const LOOP: &str = "redirect loop";
-/// The chain exceeds the limit.
-pub(crate) const TOO_MANY: &str = "more than 5 redirects";
-/// A 304 that confirms no known copy.
-pub(crate) const NO_COPY: &str = "304 without an earlier copy";
-
-const MISSING_PREFIX: &str = "redirect to ";
-const MISSING_SUFFIX: &str = ", which the archive lacks";
-
-/// The detail of a redirect to a canonical URL that was not captured.
-pub(crate) fn missing_target(target: &[u8]) -> String {
-    format!(
-        "{MISSING_PREFIX}{}{MISSING_SUFFIX}",
-        String::from_utf8_lossy(target)
-    )
-}
-
-/// The target in a detail that [`missing_target`] wrote.
-pub(crate) fn parse_missing_target(detail: &[u8]) -> Option<&[u8]> {
-    detail
-        .strip_prefix(MISSING_PREFIX.as_bytes())?
-        .strip_suffix(MISSING_SUFFIX.as_bytes())
-}
 
 /// The redirects that preceded the failures of an origin without a last good copy.
 ///

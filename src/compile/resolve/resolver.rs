@@ -9,10 +9,7 @@ use super::payloads::Payloads;
 use super::resolved_origin::{DecidedBy, ResolvedOrigin};
 use super::versions::UrlVersion;
 use crate::archive::capture::BODY_OF_OTHER_URL;
-use crate::compile::incremental::previous_answer::{
-    EarlierRedirect, LOOP, NO_COPY, NO_LOCATION, PreviousAnswer, TOO_MANY, missing_target,
-    parse_missing_target,
-};
+use crate::compile::incremental::previous_answer::{EarlierRedirect, PreviousAnswer};
 use crate::compile::incremental::previous_urls::{PreviousUrls, is_robots_url};
 use crate::compile::ingest::capture_record::{AnswerRank, BodyFlags, Fetch, FetchAnswer};
 use crate::compile::ingest::text_store::Texts;
@@ -20,6 +17,9 @@ use crate::compile::ingest::url_key::UrlKey;
 use crate::compile::new_failures::is_failing;
 use crate::compile::sort::table::{RobotsCaptures, SortedTable};
 use crate::error::Result;
+use crate::snapshot::details::{
+    LOOP, NO_COPY, NO_LOCATION, TOO_MANY, missing_target, parse_missing_target,
+};
 use crate::snapshot::{Outcome, OutcomeClass};
 use std::borrow::Cow;
 use std::collections::HashMap;
