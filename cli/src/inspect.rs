@@ -10,7 +10,7 @@ use crate::inputs::refuse_remote;
 use crate::option_guard::OptionGuard;
 use crate::outcomes::{describe_outcome, outcome_counts};
 use crate::output::print;
-use crate::time::time;
+use crate::time::{parse_through_or_now, time};
 use crate::url_args::is_bare_host;
 use crate::verify_args::VerifyArgs;
 use anyhow::{Context, bail};
@@ -51,6 +51,18 @@ pub(crate) struct InspectArgs {
     pub verify: bool,
     #[command(flatten)]
     pub checksums: VerifyArgs,
+    /// With ORIGIN: list its answers over time, of a snapshot with a history
+    ///
+    /// A capture shows an answer at one instant. So each answer has the capture that found it, the
+    /// last one that found it unchanged, and the one that found it changed.
+    #[arg(long, requires = "first", conflicts_with = "as_of", help_heading = OUTPUT)]
+    pub history: bool,
+    /// With ORIGIN: show its entry and its rules as of this time (or `now`)
+    ///
+    /// The snapshot needs a history (`compile --history`). A date or a month is its last second in
+    /// UTC.
+    #[arg(long, value_name = "TIME", value_parser = parse_through_or_now, help_heading = OUTPUT)]
+    pub as_of: Option<i64>,
     /// Print JSON
     #[arg(long, help_heading = OUTPUT)]
     pub json: bool,
@@ -119,6 +131,12 @@ pub(crate) fn run(args: &InspectArgs) -> anyhow::Result<()> {
         _ if args.verify => snapshot.verify().with_context(file)?,
         Some(_) => args.checksums.look_ups(&snapshot),
         None => args.checksums.all(&snapshot, path)?,
+    }
+    if origin.is_none() && (args.history || args.as_of.is_some()) {
+        bail!(
+            "--history and --as-of show one origin; name it: robosieve inspect {} ORIGIN",
+            path.display()
+        );
     }
     let text = match origin {
         None => totals(&snapshot, args).with_context(file)?,
@@ -262,6 +280,16 @@ fn one_origin(snapshot: &Snapshot, origin: &str, args: &InspectArgs) -> anyhow::
     let Some(entry) = snapshot.origin(&key)? else {
         bail!("{key} is not in the snapshot; http, https, www and every port are separate origins");
     };
+    if args.history {
+        return timeline(snapshot, &entry, args.json);
+    }
+    let entry = match args.as_of {
+        None => entry,
+        Some(as_of) => match snapshot.in_force(entry.row(), as_of)? {
+            Some(answer) => answer.entry,
+            None => bail!("{key} has no capture up to {}", time(as_of)),
+        },
+    };
     let robots = snapshot.robots_text(&entry)?;
     let robots = robots.map(|text| collapse_blank_lines(&String::from_utf8_lossy(&text)));
     if args.json {
@@ -274,6 +302,39 @@ fn one_origin(snapshot: &Snapshot, origin: &str, args: &InspectArgs) -> anyhow::
     );
     if let Some(robots) = robots {
         out.push_str(&robots);
+    }
+    Ok(out)
+}
+
+/// The answers of an origin over time, as lines or as a JSON array.
+fn timeline(snapshot: &Snapshot, entry: &OriginEntry<'_>, json: bool) -> anyhow::Result<String> {
+    let mut objects = Vec::new();
+    let mut out = format!(
+        "# {}\nsince\tlast seen\tchanged at\tanswer\n",
+        escape(&entry.origin())
+    );
+    for answer in snapshot.timeline(entry.row()) {
+        let answer = answer?;
+        let bounds = [answer.since, answer.last_seen, answer.changed_at];
+        let [since, last_seen, changed_at] = bounds.map(|bound| bound.map(time));
+        let outcome = answer.entry.outcome();
+        if json {
+            objects.push(json!({
+                "since": since, "last_seen": last_seen, "changed_at": changed_at,
+                "outcome": outcome.class.name(), "status": outcome.status, "hops": outcome.hops,
+                "source": answer.entry.source(), "detail": answer.entry.detail(),
+                "first_failure": outcome.first_failure.map(time),
+                "has_last_good": answer.entry.has_last_good(),
+            }));
+            continue;
+        }
+        let [since, last_seen, changed_at] =
+            [since, last_seen, changed_at].map(|bound| bound.unwrap_or_else(|| "-".to_owned()));
+        let answer = describe_outcome(&answer.entry);
+        out += &format!("{since}\t{last_seen}\t{changed_at}\t{answer}\n");
+    }
+    if json {
+        return Ok(to_json_pretty(&objects)?);
     }
     Ok(out)
 }

@@ -30,8 +30,8 @@ impl Compiled {
     /// Verdicts by it are those of a snapshot that [`Compiler::as_of`](crate::Compiler::as_of)
     /// compiles from the same archives. It has no history. What only archives state is not in it:
     /// `max-age` and `Retry-After`, the causes of network errors, the digests of bodies, and redirects
-    /// before failures. The time of an answer is that of its last capture up to `time`, or `time` if
-    /// later captures found it unchanged.
+    /// before failures. The time of an answer is that of its last capture, or of its first if the last
+    /// one is newer than `time`: those between are not stored.
     ///
     /// Cost: a search in the history for each origin, and parsing each robots.txt of that time.
     ///

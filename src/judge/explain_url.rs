@@ -10,10 +10,10 @@ use crate::error::{Error, Result};
 use crate::explain::{Explanation, Reason, Verdict, explain};
 use crate::preferences::{PreferenceExplanation, explain_preferences};
 use crate::robots::RobotsRef;
-use crate::snapshot::OriginEntry;
 use crate::snapshot::format::NONE;
 use crate::snapshot::history::Validity;
 use crate::snapshot::index::Probe;
+use crate::snapshot::{AnswerInForce, OriginEntry};
 use crate::url::{self, Origin};
 
 /// The explanation of the verdict on a URL for an agent.
@@ -30,6 +30,14 @@ pub struct UrlExplanation<'s> {
     pub entry: Option<OriginEntry<'s>>,
     /// Whether the entry is that of the other scheme.
     pub via_other_scheme: bool,
+    /// The time that the URL was judged as of, if there is one
+    /// ([`JudgeOptions::as_of`](crate::JudgeOptions::as_of)).
+    pub as_of: Option<i64>,
+    /// If the URL was judged as of a time: the answer of the origin in force then, with the bounds of
+    /// its time; `None` if the snapshot does not contain the origin at that time.
+    pub in_force: Option<AnswerInForce<'s>>,
+    /// The answer that the one in force replaced, if there is one.
+    pub replaced: Option<AnswerInForce<'s>>,
     /// Whether the rules are those of the last good copy.
     pub by_last_good: bool,
     /// The explanation by the robots.txt, if its rules decide.
@@ -52,6 +60,9 @@ impl<'s> Engine<'s> {
             origin: None,
             entry: None,
             via_other_scheme: false,
+            as_of: self.options.as_of,
+            in_force: None,
+            replaced: None,
             by_last_good: false,
             rules: None,
             preferences: PreferenceExplanation::default(),
@@ -76,6 +87,11 @@ impl<'s> Engine<'s> {
                 return Ok(out);
             };
             out.via_other_scheme = via_other_scheme;
+            out.in_force = self.snapshot.in_force(entry.row(), time)?;
+            if let Some(since) = out.in_force.as_ref().and_then(|answer| answer.since) {
+                let before = since.saturating_sub(1);
+                out.replaced = self.snapshot.in_force(entry.row(), before)?;
+            }
             return self.explain_entry(entry, Some(time), agent, &parts, out);
         }
         let found = self.locate(parts.origin, hash, Probe::SKIPPED, &mut other_key)?;

@@ -4,7 +4,7 @@
 use super::explain_url::UrlExplanation;
 use crate::explain::rules_json;
 use crate::robots::LooksLike;
-use crate::snapshot::OriginEntry;
+use crate::snapshot::{AnswerInForce, OriginEntry};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -33,6 +33,11 @@ impl UrlExplanation<'_> {
             .as_ref()
             .map(|entry| entry_json(entry, self.via_other_scheme));
         let mut object = rules_json(self.rules.as_ref(), all);
+        if let Some(answer) = &self.in_force {
+            let mut in_force = answer_json(answer);
+            in_force["replaced"] = self.replaced.as_ref().map(answer_json).into();
+            object.insert("in_force".to_owned(), in_force);
+        }
         object.extend([
             ("url".to_owned(), String::from_utf8_lossy(url).into()),
             ("agent".to_owned(), agent.into()),
@@ -44,6 +49,16 @@ impl UrlExplanation<'_> {
         ]);
         object.into()
     }
+}
+
+/// An answer in force at some time, with its bounds.
+fn answer_json(answer: &AnswerInForce<'_>) -> Value {
+    let outcome = answer.entry.outcome();
+    json!({
+        "outcome": outcome.class.name(), "status": outcome.status,
+        "since": answer.since.map(rfc3339), "last_seen": answer.last_seen.map(rfc3339),
+        "changed_at": answer.changed_at.map(rfc3339),
+    })
 }
 
 /// The entry of the origin in the snapshot.

@@ -58,7 +58,8 @@ struct ChainAt<'s, 'v> {
 
 impl Snapshot {
     /// The entry of the origin in a row as of `time`, in seconds since 1970; `None` before its first
-    /// capture. Its outcome has the time when the version was last seen. `validity` is narrowed to the
+    /// capture. Its outcome has the time of the last capture of the version, if that is not later, or
+    /// else of the first. `validity` is narrowed to the
     /// time in which this answer holds. Cost: a binary search for each hop of a redirect.
     ///
     /// # Errors
@@ -150,6 +151,7 @@ impl<'s> ChainAt<'s, '_> {
     fn answer(self, node: u32, version: &Version) -> Result<OutcomeAt<'s>> {
         let hops = self.hops;
         let source = self.source;
+        let fetched = self.fetched(version);
         let class = match version.answer {
             VersionAnswer::Rules { .. } => OutcomeClass::Rules,
             VersionAnswer::Failure { class, .. } => class,
@@ -157,7 +159,7 @@ impl<'s> ChainAt<'s, '_> {
         };
         let mut found = OutcomeAt::new(class, version.status, hops);
         found.source = source;
-        found.outcome.fetched = version.last_seen.min(Some(self.time));
+        found.outcome.fetched = fetched;
         match version.answer {
             VersionAnswer::Rules { file, flags } => {
                 found.file = Some(file);
@@ -207,10 +209,19 @@ impl<'s> ChainAt<'s, '_> {
         Ok(found.and_then(|found| found.file.or(found.last_good)))
     }
 
+    /// A capture of a version up to the time: its last one, or else the one that found it. Those
+    /// between are not stored.
+    fn fetched(&self, version: &Version) -> Option<i64> {
+        version
+            .last_seen
+            .filter(|seen| *seen <= self.time)
+            .or(version.from)
+    }
+
     /// The outcome of a redirect that leads nowhere.
     fn unresolved(&self, version: &Version, detail: &'static str) -> OutcomeAt<'s> {
         let mut found = OutcomeAt::new(OutcomeClass::Unresolved, version.status, self.hops);
-        found.outcome.fetched = version.last_seen.min(Some(self.time));
+        found.outcome.fetched = self.fetched(version);
         found.source = self.source;
         found.detail = Some(detail);
         found

@@ -225,6 +225,8 @@ pub(crate) struct Validity {
     pub from: i64,
     /// `i64::MAX` if it has no end.
     pub until: i64,
+    /// The last time when the answer was seen: of several, the one that was seen least recently.
+    pub last_seen: i64,
 }
 
 impl Validity {
@@ -232,6 +234,7 @@ impl Validity {
     pub(crate) const ALWAYS: Self = Self {
         from: i64::MIN,
         until: i64::MAX,
+        last_seen: i64::MAX,
     };
 
     /// Whether a time is in it.
@@ -244,6 +247,7 @@ impl Validity {
     pub(crate) fn intersect(&mut self, other: Self) {
         self.from = self.from.max(other.from);
         self.until = self.until.min(other.until);
+        self.last_seen = self.last_seen.min(other.last_seen);
     }
 }
 
@@ -341,8 +345,8 @@ impl Snapshot {
             return Ok(VersionAt {
                 version: None,
                 validity: Validity {
-                    from: i64::MIN,
                     until,
+                    ..Validity::ALWAYS
                 },
             });
         }
@@ -352,6 +356,7 @@ impl Snapshot {
             validity: Validity {
                 from: version.from.unwrap_or(NO_TIME),
                 until,
+                last_seen: version.last_seen.unwrap_or(NO_TIME),
             },
         })
     }

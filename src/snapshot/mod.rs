@@ -32,6 +32,7 @@ mod sections;
 mod store;
 pub(crate) mod text;
 pub(crate) mod text_reader;
+mod timeline;
 mod verify;
 mod verify_history;
 pub(crate) mod view;
@@ -42,5 +43,6 @@ pub use format::{Counts, FORMAT_VERSION, Metadata};
 pub use freshness::Freshness;
 pub use outcome::{Outcome, OutcomeClass};
 pub use read::{OriginEntry, Snapshot};
+pub use timeline::AnswerInForce;
 
 pub use crate::time_span::TimeSpan;

@@ -4,10 +4,12 @@ use super::{CheckAnswer, RobotsSource};
 use crate::figures::counts::{counted, grouped};
 use crate::figures::escape::escape;
 use crate::outcomes::describe_outcome;
+use crate::time::time;
 use crate::value_enums::ExplainArg;
 use robosieve::judge::{Explanation, RejectedRule, Rejection, RuleLine, UrlExplanation};
 use robosieve::preferences::{Preference, PreferenceExplanation};
 use robosieve::robots::{BodyFacts, LooksLike, RobotsLine, glued_comment_of_line};
+use robosieve::snapshot::AnswerInForce;
 use robosieve::{Agent, Verdict};
 use std::fmt::Write;
 
@@ -132,7 +134,15 @@ fn explain_origin(out: &mut String, explanation: &UrlExplanation<'_>) {
         return row(out, "origin", "none: not a URL with scheme and host");
     };
     let Some(entry) = &explanation.entry else {
-        return row(out, "origin", format!("{origin} is not in the snapshot"));
+        let then = match explanation.as_of {
+            Some(time_asked) => format!(" as of {}: before its first capture", time(time_asked)),
+            None => String::new(),
+        };
+        return row(
+            out,
+            "origin",
+            format!("{origin} is not in the snapshot{then}"),
+        );
     };
     row(out, "origin", entry.origin());
     // The row above has another origin than the URL, so this one says why.
@@ -147,6 +157,21 @@ fn explain_origin(out: &mut String, explanation: &UrlExplanation<'_>) {
         );
     }
     row(out, "robots.txt", describe_outcome(entry));
+    if let Some(answer) = &explanation.in_force {
+        row(out, "in force", bounds(answer));
+        match &explanation.replaced {
+            Some(replaced) => row(
+                out,
+                "before",
+                format!(
+                    "{}; {}",
+                    describe_outcome(&replaced.entry),
+                    bounds(replaced)
+                ),
+            ),
+            None => row(out, "before", "no capture"),
+        }
+    }
     if explanation.by_last_good {
         row(
             out,
@@ -154,6 +179,23 @@ fn explain_origin(out: &mut String, explanation: &UrlExplanation<'_>) {
             "the last good one: the site has failed for longer than the policy disallows it",
         );
     }
+}
+
+/// The time in which an answer was in force. A capture shows one instant, so the end has two bounds.
+fn bounds(answer: &AnswerInForce<'_>) -> String {
+    let since = match answer.since {
+        Some(since) => format!("since {}", time(since)),
+        None => "since an unknown time".to_owned(),
+    };
+    let seen = match answer.last_seen {
+        Some(seen) => format!(", seen unchanged until {}", time(seen)),
+        None => String::new(),
+    };
+    let changed = match answer.changed_at {
+        Some(changed) => format!(", found changed at {}", time(changed)),
+        None => String::new(),
+    };
+    format!("{since}{seen}{changed}")
 }
 
 /// The parts of a file that are ignored or not understood.
