@@ -1,6 +1,7 @@
 //! Forged snapshots: sections with any content and right checksums, and the calls that must survive
 //! them. The tests and the fuzz target `open_snapshot` share it.
 
+use robosieve::compile::Compiled;
 use robosieve::diff::{Diff, DiffOptions};
 use robosieve::export::{ExportPosition, ExportTable, ExportValue, Exporter, StoredFiles};
 use robosieve::job::{Input, Job, Outputs};
@@ -20,16 +21,18 @@ pub(crate) const HEADER: usize = 40;
 pub(crate) const ROW: usize = 32;
 pub(crate) const HEAD: usize = HEADER + SECTIONS * ROW;
 pub(crate) const ALIGN: usize = 64;
-pub(crate) const SECTIONS: usize = 15;
+pub(crate) const SECTIONS: usize = 21;
 pub(crate) const BLOCK: usize = 64 << 10;
 pub(crate) const METADATA: usize = 0;
 pub(crate) const FILES: usize = 5;
 pub(crate) const RULE_SETS: usize = 7;
 pub(crate) const TEXTS: usize = 9;
 pub(crate) const DICTIONARY: usize = 10;
-pub(crate) const CHECKSUMS: usize = 14;
+pub(crate) const CHECKSUMS: usize = 20;
 /// The numbers of the sections in the order of the file, and the first one that may be absent.
-pub(crate) const NUMBERS: [u32; SECTIONS] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 15, 13];
+pub(crate) const NUMBERS: [u32; SECTIONS] = [
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 15, 16, 17, 18, 19, 20, 21, 13,
+];
 pub(crate) const FIRST_OPTIONAL: u32 = 14;
 pub(crate) const UNION: u32 = u32::MAX;
 
@@ -117,7 +120,71 @@ pub(crate) fn overlapping_groups(large: &str, own: impl Fn(char) -> String) -> S
     text
 }
 
-/// A small snapshot with something in every section.
+/// Earlier captures of the origins of [`ARCHIVE`]: old texts, one of them a difference; a redirect to
+/// another URL than a robots.txt; failures, also behind a redirect.
+const EARLIER: &str = r#"
+{"url": "https://rules.example/robots.txt", "fetched_at": "2025-10-01T00:00:00Z", "status": 503}
+{"url": "https://rules.example/robots.txt", "fetched_at": "2025-11-01T00:00:00Z", "status": 301, "headers": {"Location": "/rules"}}
+{"url": "https://rules.example/rules", "fetched_at": "2025-10-15T00:00:00Z", "body": "user-agent: *\ndisallow: /"}
+{"url": "https://rules.example/rules", "fetched_at": "2025-11-15T00:00:00Z", "status": 500}
+{"url": "https://rules.example/robots.txt", "fetched_at": "2025-12-01T00:00:00Z", "status": 500}
+{"url": "https://rules.example/robots.txt", "fetched_at": "2026-01-01T00:00:00Z", "body": OLD}
+{"url": "https://rules.example/robots.txt", "fetched_at": "2026-02-01T00:00:00Z", "body": OLD}
+"#;
+
+/// The snapshot of [`intact`] with a history.
+pub(crate) fn with_history() -> &'static [u8] {
+    static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
+    BYTES.get_or_init(|| {
+        let rules = serde_json::to_string(RULES).unwrap();
+        let old = serde_json::to_string(&(RULES.to_owned() + "disallow: /old\n")).unwrap();
+        let archive = ARCHIVE.replace("RULES", &rules) + &EARLIER.replace("OLD", &old);
+        let mut compiler = Compiler::default().history(true);
+        compiler.add_reader("archive", archive.as_bytes()).unwrap();
+        compiler.finish().unwrap().to_vec().unwrap()
+    })
+}
+
+/// Times around the captures of [`with_history`].
+pub(crate) const TIMES: [i64; 7] = [
+    i64::MIN,
+    0,
+    1_762_000_000,
+    1_763_500_000,
+    1_768_000_000,
+    1_772_400_000,
+    i64::MAX,
+];
+
+/// Judges every URL for every agent as of several times. Returns the letters, `!` for an error.
+pub(crate) fn verdicts_of_times(snapshot: &Snapshot) -> String {
+    let agents: Vec<Agent> = AGENTS.iter().map(|name| name.parse().unwrap()).collect();
+    let mut out = String::new();
+    for options in all_options() {
+        let Ok(judge) = Judge::new(snapshot, &agents, options) else {
+            out.push('!');
+            continue;
+        };
+        for (url, time) in URLS
+            .iter()
+            .flat_map(|url| TIMES.into_iter().map(move |time| (url, time)))
+        {
+            match judge.judge_as_of(url.as_bytes(), time) {
+                Ok(verdicts) => out.extend(verdicts.iter().map(Verdict::letter)),
+                Err(err) => {
+                    assert!(
+                        is_corrupt(&err) || matches!(err.kind(), ErrorKind::NoHistory),
+                        "{err}"
+                    );
+                    out.push('!');
+                }
+            }
+        }
+    }
+    out
+}
+
+/// A small snapshot with something in every section but those of a history.
 pub(crate) fn intact() -> &'static [u8] {
     static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
     BYTES.get_or_init(|| {
@@ -339,6 +406,7 @@ pub(crate) fn ask(snapshot: &Snapshot) {
         let list = Input::from_reader("list", Cursor::new(URLS.join("\n")));
         drop(Job::new(&judge).filter(vec![list], Outputs::default()));
     }
+    ask_about_times(snapshot);
     let _ = snapshot
         .census()
         .map(|census| drop((census.top(5), census.named("a"), census.global())));
@@ -349,6 +417,28 @@ pub(crate) fn ask(snapshot: &Snapshot) {
             Diff::of(snapshot, &other, &options),
             Diff::of(&other, snapshot, &options),
         );
+    }
+}
+
+/// Calls all that reads a history.
+fn ask_about_times(snapshot: &Snapshot) {
+    if !snapshot.has_history() {
+        return;
+    }
+    let _ = snapshot.history_span();
+    verdicts_of_times(snapshot);
+    for row in 0..snapshot.origin_count().min(100) {
+        let answers = snapshot.timeline(row).take(100).flatten();
+        answers.for_each(|answer| drop(format!("{answer:?}")));
+    }
+    for time in TIMES {
+        let options = JudgeOptions::default().as_of(time);
+        let explained = Judge::new(snapshot, &[AGENTS[0].parse().unwrap()], options)
+            .and_then(|judge| judge.explain(URLS[1].as_bytes(), 0).map(drop));
+        let compiled = Compiled::as_of(snapshot, time).and_then(|compiled| compiled.to_vec());
+        for err in [explained.err(), compiled.err()].into_iter().flatten() {
+            assert!(is_corrupt(&err), "{err}");
+        }
     }
 }
 

@@ -29,6 +29,7 @@ mod external_sort;
 mod fix;
 mod flipped_bits;
 mod forged;
+mod forged_histories;
 mod forging;
 mod generate;
 mod help;

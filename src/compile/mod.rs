@@ -560,12 +560,12 @@ impl Compiler {
     /// As [`finish`](Self::finish).
     pub fn finish_with(mut self, progress: &(dyn Fn(CompileProgress) + Sync)) -> Result<Compiled> {
         self.check_as_of()?;
-        if self.with_history && self.previous.is_some() {
-            let what =
-                "a history needs all captures, and a snapshot keeps none; compile it from the \
-                        archives, or from a captures file of them"
-                    .to_owned();
-            return Err(ErrorKind::BadPrevious(what).into());
+        if let Some(previous) = &self.previous
+            && (self.with_history || previous.snapshot.has_history())
+        {
+            let what = "a history is made of all captures, and a snapshot does not keep them; \
+                        compile it from the archives, or from a captures file of them";
+            return Err(ErrorKind::BadPrevious(what.to_owned()).into());
         }
         let spools = self.spools();
         let old = self.previous.as_ref().map(|old| old.snapshot.clone());

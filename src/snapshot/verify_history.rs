@@ -91,10 +91,13 @@ impl Snapshot {
 
     /// Checks that the other URLs are sorted: they are found by binary search.
     fn verify_urls(&self) -> Result<()> {
-        for number in 1..self.history_url_count() {
-            if self.history_url(number - 1)? >= self.history_url(number)? {
+        let mut last = None;
+        for number in 0..self.history_url_count() {
+            let url = self.history_url(number)?;
+            if last >= Some(url) {
                 return Err(Error::corrupt("the URLs of the history are out of order"));
             }
+            last = Some(url);
         }
         Ok(())
     }

@@ -1,0 +1,236 @@
+//! Damaged and forged histories: damage never changes a verdict silently, and contradictions are
+//! refused. docs/FORMAT.md has the layout, sections 16 to 21.
+
+use crate::forging::{
+    TIMES, URLS, assemble, extents, is_corrupt, sections, survives, verdicts, verdicts_of_times,
+    with_history,
+};
+use crate::generate::Random;
+use robosieve::{Compiler, ErrorKind, Judge, JudgeOptions, Snapshot};
+
+const STARTS: usize = 14;
+const VERSIONS: usize = 15;
+const FAILURES: usize = 16;
+const HISTORY_URLS: usize = 17;
+const OLD_TEXTS: usize = 18;
+const FRAMES: usize = 19;
+const VERSION_ROW: usize = 24;
+const NONE: [u8; 4] = [0xff; 4];
+
+fn forged(section: usize, change: impl FnOnce(&mut Vec<u8>)) -> Snapshot {
+    let mut sections = sections(with_history());
+    change(&mut sections[section]);
+    Snapshot::new(assemble(&sections)).unwrap()
+}
+
+/// The row of the first version of a kind.
+fn version_of_kind(kind: u8) -> usize {
+    let versions = &sections(with_history())[VERSIONS];
+    let mut rows = versions.chunks(VERSION_ROW);
+    rows.position(|row| row[22] == kind).unwrap() * VERSION_ROW
+}
+
+#[test]
+fn the_history_is_rich() {
+    let snapshot = Snapshot::new(with_history()).unwrap();
+    snapshot.verify().unwrap();
+    assert!(assemble(&sections(with_history())) == with_history());
+    for (section, rows) in [
+        (STARTS, 14 * 4),
+        (VERSIONS, 15 * VERSION_ROW),
+        (FAILURES, 5 * 24),
+        (HISTORY_URLS, 4),
+        (OLD_TEXTS, 3 * 16),
+        (FRAMES, 10),
+    ] {
+        assert!(sections(with_history())[section].len() >= rows, "{section}");
+    }
+    // A difference is among the old texts, and a redirect among the answers before failures.
+    let texts = &sections(with_history())[OLD_TEXTS];
+    assert!(texts.chunks(16).any(|row| row[8..12] != NONE));
+    let failures = &sections(with_history())[FAILURES];
+    assert!(failures.chunks(24).any(|row| row[20] == 2));
+    let letters = verdicts_of_times(&snapshot);
+    assert!(
+        ['A', 'D', 'U']
+            .iter()
+            .all(|letter| letters.contains(*letter))
+    );
+}
+
+/// A snapshot with a history is the one without, and six sections more.
+#[test]
+fn newest_verdicts_do_not_depend_on_the_history() {
+    let mut rest = sections(with_history());
+    rest[STARTS..=FRAMES].iter_mut().for_each(Vec::clear);
+    let without = Snapshot::new(assemble(&rest)).unwrap();
+    without.verify().unwrap();
+    let with = Snapshot::new(with_history()).unwrap();
+    assert_eq!(verdicts(&with), verdicts(&without));
+    let judge = Judge::new(&without, &[], JudgeOptions::default()).unwrap();
+    let err = judge.judge_as_of(URLS[0].as_bytes(), 0).unwrap_err();
+    assert!(matches!(err.kind(), ErrorKind::NoHistory));
+    let options = JudgeOptions::default().as_of(0);
+    let err = Judge::new(&without, &[], options).unwrap_err();
+    assert!(matches!(err.kind(), ErrorKind::NoHistory));
+}
+
+#[test]
+fn contradictory_histories_are_refused() {
+    let [rules, failure, redirect] = [0, 2, 4].map(version_of_kind);
+    let cases: [(usize, &str, &dyn Fn(&mut Vec<u8>)); 21] = [
+        (STARTS, "a history of another number of URLs", &|rows| {
+            rows.extend([0; 4]);
+        }),
+        (STARTS, "a part of a row", &|rows| rows.push(0)),
+        (STARTS, "out of order", &|rows| {
+            rows[4..8].copy_from_slice(&NONE)
+        }),
+        (STARTS, "before those of the first", &|rows| rows[0] = 1),
+        (STARTS, "without a version", &|rows| {
+            rows[4..8].copy_from_slice(&[0; 4]);
+        }),
+        (VERSIONS, "versions", &|rows| rows.extend([0; VERSION_ROW])),
+        (VERSIONS, "an unknown kind", &|rows| rows[22] = 9),
+        (VERSIONS, "out of order", &|rows| {
+            let last_seen = rows[..8].to_vec();
+            rows[..8].copy_from_slice(&i64::MAX.to_le_bytes());
+            rows[8..16].copy_from_slice(&last_seen);
+        }),
+        (VERSIONS, "does not exist", &|rows| {
+            rows[rules + 16..][..4].copy_from_slice(&[0, 0, 1, 0]);
+        }),
+        (VERSIONS, "a string", &|rows| {
+            rows[redirect + 16..][..4].copy_from_slice(&[0, 0, 1, 0]);
+        }),
+        (
+            VERSIONS,
+            "the failures of the versions are out of order",
+            &|rows| {
+                rows[failure + 16..][..4].copy_from_slice(&[9, 0, 0, 0]);
+            },
+        ),
+        (FAILURES, "failures of no version", &|rows| {
+            rows.extend([0; 24])
+        }),
+        (FAILURES, "before its first failure", &|rows| {
+            rows[..8].copy_from_slice(&i64::MAX.to_le_bytes());
+        }),
+        (FAILURES, "an unknown kind", &|rows| rows[20] = 3),
+        (FAILURES, "does not exist", &|rows| {
+            rows[16..20].copy_from_slice(&[0, 0, 1, 0]);
+            rows[20] = 1;
+        }),
+        (FAILURES, "a redirect without a target", &|rows| {
+            rows[16..20].copy_from_slice(&NONE);
+            rows[20] = 2;
+        }),
+        (HISTORY_URLS, "a string", &|rows| {
+            rows[..4].copy_from_slice(&[0, 0, 1, 0]);
+        }),
+        (HISTORY_URLS, "another number of URLs", &|rows| {
+            let copy = rows.clone();
+            rows.extend(copy);
+        }),
+        (OLD_TEXTS, "out of order", &|rows| rows[0] = 1),
+        (OLD_TEXTS, "frames of no old text", &|rows| rows.clear()),
+        (FRAMES, "frames of no old text", &|rows| rows.push(0)),
+    ];
+    for (section, cause, change) in cases {
+        let err = forged(section, change).verify().expect_err(cause);
+        assert!(is_corrupt(&err), "{err}");
+        assert!(err.to_string().contains(cause), "{section} {cause}: {err}");
+    }
+}
+
+/// At most two frames are read for a text.
+#[test]
+fn differences_to_differences_are_refused() {
+    let files = Snapshot::new(with_history()).unwrap().metadata().unwrap();
+    let old = files.counts.files as u32;
+    let snapshot = forged(OLD_TEXTS, |rows| {
+        for row in rows.chunks_mut(16) {
+            row[8..12].copy_from_slice(&old.to_le_bytes());
+        }
+    });
+    assert!(is_corrupt(&snapshot.verify().unwrap_err()));
+    assert!(verdicts_of_times(&snapshot).contains('!'));
+}
+
+#[test]
+fn a_part_of_a_history_is_refused() {
+    for section in VERSIONS..=FRAMES {
+        let mut sections = sections(with_history());
+        sections[STARTS..=FRAMES]
+            .iter_mut()
+            .enumerate()
+            .filter(|(number, _)| STARTS + number != section)
+            .for_each(|(_, content)| content.clear());
+        let snapshot = Snapshot::new(assemble(&sections)).unwrap();
+        let err = snapshot.verify().unwrap_err().to_string();
+        assert!(err.contains("a part of a history"), "{err}");
+        assert!(!snapshot.has_history());
+    }
+}
+
+/// Look-ups verify what they read, without a verification before.
+#[test]
+fn flipped_bits_change_no_verdict_of_a_time() {
+    let wanted = verdicts_of_times(&Snapshot::new(with_history()).unwrap());
+    let mut refused = 0;
+    for section in STARTS..=FRAMES {
+        let extent = extents(with_history())[section].clone();
+        for bit in (extent.start * 8..extent.end * 8).step_by(29) {
+            let mut bytes = with_history().to_vec();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let snapshot = Snapshot::new(bytes).unwrap();
+            assert!(is_corrupt(&snapshot.verify_checksums().unwrap_err()));
+            // The snapshot of before has no verified block, so each read finds the damage.
+            let found = verdicts_of_times(&snapshot);
+            let is_right = found.len() == wanted.len();
+            assert!(found.contains('!') || is_right && found == wanted, "{bit}");
+            refused += usize::from(found.contains('!'));
+        }
+    }
+    assert!(refused > 10);
+}
+
+#[test]
+fn random_histories_are_survived() {
+    let mut random = Random(58);
+    for _ in 0..400 {
+        let mut sections = sections(with_history());
+        let section = STARTS + random.below(6) as usize;
+        let content = &mut sections[section];
+        for _ in 0..=random.below(3) {
+            if content.is_empty() {
+                break;
+            }
+            let at = random.below(content.len() as u64) as usize;
+            match random.below(4) {
+                0 => content.truncate(at),
+                1 => content[at] = random.next() as u8,
+                2 => content[at] = content[at].wrapping_add(1),
+                _ => content[at..].fill(0xff),
+            }
+        }
+        survives(&assemble(&sections));
+    }
+}
+
+/// The history would be lost without a word.
+#[test]
+fn a_history_is_not_the_previous_snapshot_of_one_without() {
+    let old = Snapshot::new(with_history()).unwrap();
+    for keeps in [false, true] {
+        let compiler = Compiler::default().history(keeps);
+        let err = compiler
+            .previous(old.clone())
+            .unwrap()
+            .finish()
+            .unwrap_err();
+        assert!(matches!(err.kind(), ErrorKind::BadPrevious(_)), "{err}");
+        assert!(err.to_string().contains("captures file"), "{err}");
+    }
+    assert!(TIMES.is_sorted());
+}
