@@ -133,7 +133,7 @@ fn contradictory_histories_are_refused() {
             rows.extend(copy);
         }),
         (OLD_TEXTS, "out of order", &|rows| rows[0] = 1),
-        (OLD_TEXTS, "frames of no old text", &|rows| rows.clear()),
+        (OLD_TEXTS, "does not exist", &|rows| rows.clear()),
         (FRAMES, "frames of no old text", &|rows| rows.push(0)),
     ];
     for (section, cause, change) in cases {

@@ -10,15 +10,17 @@ use super::verdicts_ref::OriginContext;
 use crate::error::{Error, Result};
 use crate::explain::{Reason, Verdict};
 use crate::profile::Profile;
-use crate::snapshot::OriginEntry;
+use crate::snapshot::as_of::OutcomeAt;
 use crate::snapshot::format::{Entry, NONE};
 use crate::snapshot::history::Validity;
 use crate::snapshot::index::Probe;
 use crate::url::Origin;
 
-/// The entry that decides on an origin at a time.
-pub(super) struct EntryAsOf<'s> {
-    pub entry: OriginEntry<'s>,
+/// The outcome that decides on an origin at a time.
+pub(super) struct DecidingOutcome<'s> {
+    /// The row of its origin.
+    pub row: u32,
+    pub found: OutcomeAt<'s>,
     /// Whether it is that of the other scheme.
     pub via_other_scheme: bool,
 }
@@ -29,6 +31,7 @@ impl<'s> Engine<'s> {
         &self,
         key: &[u8],
         hash: u64,
+        probe: Probe,
         time: i64,
         origins: &mut OriginCache<'s>,
         other_key: &mut Vec<u8>,
@@ -36,7 +39,7 @@ impl<'s> Engine<'s> {
         if origins.select_as_of(key, hash, time) {
             return Ok(());
         }
-        let entries = self.entries_of(key, hash, other_key)?;
+        let entries = self.entries_of(key, hash, probe, other_key)?;
         if entries.iter().all(Option::is_none) {
             origins.select_unknown();
             return Ok(());
@@ -49,9 +52,10 @@ impl<'s> Engine<'s> {
         &self,
         key: &[u8],
         hash: u64,
+        probe: Probe,
         other_key: &mut Vec<u8>,
     ) -> Result<[Option<Entry<'s>>; 2]> {
-        let own = self.view.find_hashed(key, hash)?;
+        let own = self.find_probed(key, hash, probe)?;
         let other = if self.options.any_scheme && Origin::other_scheme(key, other_key) {
             self.view.find(other_key)?
         } else {
@@ -60,19 +64,20 @@ impl<'s> Engine<'s> {
         Ok([own, other])
     }
 
-    /// The first of these entries that has an answer at `time`. `validity` is narrowed to the time in
-    /// which that is so.
-    pub(super) fn entry_as_of(
+    /// The outcome of the first of these entries that has one at `time`. `validity` is narrowed to the
+    /// time in which that is so.
+    pub(super) fn deciding_outcome(
         &self,
         entries: [Option<Entry<'s>>; 2],
         time: i64,
         validity: &mut Validity,
-    ) -> Result<Option<EntryAsOf<'s>>> {
+    ) -> Result<Option<DecidingOutcome<'s>>> {
         for (entry, via_other_scheme) in entries.into_iter().zip([false, true]) {
             let Some(entry) = entry else { continue };
-            if let Some(entry) = self.snapshot.origin_as_of(entry.row, time, validity)? {
-                return Ok(Some(EntryAsOf {
-                    entry,
+            if let Some(found) = self.snapshot.outcome_as_of(entry.row, time, validity)? {
+                return Ok(Some(DecidingOutcome {
+                    row: entry.row,
+                    found,
                     via_other_scheme,
                 }));
             }
@@ -88,17 +93,18 @@ impl<'s> Engine<'s> {
         state: &mut OriginState<'s>,
     ) -> Result<()> {
         let mut validity = Validity::ALWAYS;
-        let Some(EntryAsOf {
-            entry,
+        let Some(DecidingOutcome {
+            row,
+            found,
             via_other_scheme,
-        }) = self.entry_as_of(entries, time, &mut validity)?
+        }) = self.deciding_outcome(entries, time, &mut validity)?
         else {
             state.policy = OriginPolicy::Uniform(self.verdict_on_unknown());
             state.context = OriginContext::UNKNOWN;
             state.validity = Some(validity);
             return Ok(());
         };
-        let outcome = entry.outcome();
+        let outcome = &found.outcome;
         for change in ruling_changes(self.policy, outcome) {
             if change <= time {
                 validity.from = validity.from.max(change);
@@ -106,11 +112,11 @@ impl<'s> Engine<'s> {
                 validity.until = validity.until.min(change);
             }
         }
-        let ruling = ruling(self.policy, outcome, entry.has_last_good(), Some(time));
+        let ruling = ruling(self.policy, outcome, found.last_good.is_some(), Some(time));
         state.validity = Some(validity);
         state.context = OriginContext {
             reason: Reason::of(outcome, ruling),
-            row: entry.row(),
+            row,
             file: NONE,
             via_other_scheme,
         };
@@ -126,8 +132,8 @@ impl<'s> Engine<'s> {
                 };
                 return Ok(());
             }
-            Ruling::LastGood => entry.last_good(),
-            Ruling::Rules => entry.rules_file(),
+            Ruling::LastGood => found.last_good,
+            Ruling::Rules => found.file,
         };
         let file = file.ok_or_else(|| Error::corrupt("a version with rules has no robots.txt"))?;
         if file < self.view.file_count() {
@@ -151,15 +157,12 @@ impl<'s> Engine<'s> {
         if self.options.any_scheme && Origin::other_scheme(key, &mut other_key) {
             self.snapshot.find(&other_key)?;
         }
-        let entries = self.entries_of(key, self.view.hash(key), &mut other_key)?;
-        let found = self.entry_as_of(entries, time, &mut Validity::ALWAYS.clone())?;
-        let Some(EntryAsOf { entry, .. }) = found else {
+        let entries = self.entries_of(key, self.view.hash(key), Probe::SKIPPED, &mut other_key)?;
+        let found = self.deciding_outcome(entries, time, &mut Validity::ALWAYS.clone())?;
+        let Some(DecidingOutcome { found, .. }) = found else {
             return Ok(());
         };
-        for file in [entry.rules_file(), entry.last_good()]
-            .into_iter()
-            .flatten()
-        {
+        for file in [found.file, found.last_good].into_iter().flatten() {
             if file < self.view.file_count() {
                 self.snapshot.verify_rules_of(file, &self.chains)?;
             }
@@ -180,7 +183,7 @@ impl<'s> Engine<'s> {
     ) -> Result<()> {
         match time {
             None => self.enter(key, hash, probe, origins, other_key),
-            Some(time) => self.enter_as_of(key, hash, time, origins, other_key),
+            Some(time) => self.enter_as_of(key, hash, probe, time, origins, other_key),
         }
     }
 }

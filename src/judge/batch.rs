@@ -165,12 +165,9 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
             black_box(&runs);
             return Ok(());
         }
-        if S::IS_TIMED {
-            return self.judge_timed_batch(runs, backend);
-        }
-        // The memo has the newest rules.
-        if self.engine.options.as_of.is_none() {
-            self.locate(runs, backend);
+        self.locate(runs, backend);
+        if S::IS_TIMED || self.engine.options.as_of.is_some() {
+            return self.judge_batch_as_of(runs, backend);
         }
         let mut emitted = 0;
         for run in 0..runs.count.min(BATCH) {
@@ -356,9 +353,7 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
             matching,
             ..
         } = &mut *self.scratch;
-        let time = self.engine.options.as_of;
-        self.engine
-            .enter_at(key, hash, probe, time, origins, other_key)?;
+        self.engine.enter(key, hash, probe, origins, other_key)?;
         if self.until == Stage::Locate {
             return Ok(());
         }
@@ -416,23 +411,42 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
         Ok(())
     }
 
-    /// Judges the runs of a batch whose rows have times of their own.
+    /// Judges the runs of a batch as of the times of its rows, or of the judge.
     #[inline(never)]
-    fn judge_timed_batch(&mut self, runs: &OriginRuns, backend: impl Backend) -> Result<()> {
+    fn judge_batch_as_of(&mut self, runs: &OriginRuns, backend: impl Backend) -> Result<()> {
+        let snapshot = self.engine.snapshot;
+        for run in runs.found.iter() {
+            snapshot.prefetch_starts(runs.entries[run].row);
+        }
+        for run in runs.found.iter() {
+            snapshot.prefetch_newest_version(runs.entries[run].row);
+        }
         for run in 0..runs.count.min(BATCH) {
             let rows = runs.rows(run);
             if runs.lens[run] == 0 {
-                self.judge_timed_unsplit(rows)?;
+                self.judge_unsplit_as_of(rows)?;
             } else {
-                self.judge_timed_run(runs, run, rows, backend)?;
+                self.judge_run_as_of(runs, run, rows, backend)?;
             }
         }
         self.emitter.flush(&self.rows)
     }
 
+    /// The time of a row, or that of the judge.
+    #[inline(always)]
+    fn time(&self, row: usize) -> Option<i64> {
+        if S::IS_TIMED {
+            self.rows.time(row)
+        } else {
+            self.engine.options.as_of
+        }
+    }
+
     /// Judges the rows of a run, each as of its time. Neighbours whose times are in the validity of
-    /// one state share it.
-    fn judge_timed_run(
+    /// one answer share it. Most rows are newer than the newest version of their origin: for these, all
+    /// was found by [`locate`](Self::locate), and the history is read for the start of that version
+    /// only.
+    fn judge_run_as_of(
         &mut self,
         runs: &OriginRuns,
         run: usize,
@@ -440,63 +454,101 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
         backend: impl Backend,
     ) -> Result<()> {
         let engine = self.engine;
-        let len = runs.lens[run] as usize;
-        let key = &self.rows.text(rows.start)[..len];
-        let (hash, probe) = (runs.hashes[run], runs.probes[run]);
-        let mut entered: Option<Option<Validity>> = None;
+        let is_absent = runs.probes[run] == Probe::ABSENT && !engine.options.any_scheme;
+        let newest_since = if runs.obeyed[run] == Obeyed::OTHER {
+            i64::MAX
+        } else {
+            engine.snapshot.newest_since(runs.entries[run].row)?
+        };
+        let mut selected = Selected::Nothing;
         for row in rows {
-            let time = self.rows.time(row);
+            let time = self.time(row);
             if time.is_none() && engine.options.no_time == NoTime::Unknown {
                 self.emit_untimed(row)?;
+                selected = Selected::Nothing;
                 continue;
             }
-            let Scratch {
-                origins,
-                other_key,
-                matching,
-                ..
-            } = &mut *self.scratch;
-            let is_current = match (entered, time) {
-                (Some(None), None) => true,
-                (Some(Some(validity)), Some(time)) => validity.contains(time),
-                _ => false,
-            };
-            if !is_current {
+            if is_absent {
+                self.emit_unknown(row..row + 1)?;
+                continue;
+            }
+            let is_newest = newest_since < i64::MAX && time.is_none_or(|time| time >= newest_since);
+            if is_newest {
                 // Rows that are joined have the same robots.txt.
-                self.emitter.flush(&self.rows)?;
-                engine.enter_at(key, hash, probe, time, origins, other_key)?;
-                let validity = origins.current().validity;
-                entered = Some(time.map(|_| validity.unwrap_or(Validity::ALWAYS)));
-            }
-            if self.until == Stage::Locate {
+                if selected != Selected::Newest {
+                    self.emitter.flush(&self.rows)?;
+                    selected = Selected::Newest;
+                }
+                self.judge_run(runs, run, row..row + 1, backend)?;
                 continue;
             }
-            let origin = origins.current();
-            let verdicts = match origin.verdicts_of_all() {
-                Some(verdicts) => verdicts,
-                None => {
-                    let path = self.rows.path(row, len);
-                    if !path.is_empty() && self.rows.is_plain(row, path, backend) {
-                        engine.judge_path(path, origin, matching, backend)?
-                    } else {
-                        let rest = self.rows.rest(row, len);
-                        engine.judge_rest(rest, origin, matching, backend)?
-                    }
-                }
-            };
-            self.emitter.emit(&self.rows, row..row + 1, verdicts)?;
+            if !selected.holds_at(time) {
+                self.emitter.flush(&self.rows)?;
+                selected = self.select_as_of(runs, run, row, time)?;
+            }
+            if self.until == Stage::Match {
+                self.judge_row_of_selected(row, runs.lens[run] as usize, backend)?;
+            }
         }
         Ok(())
     }
 
+    /// Makes the origin of a run the current one, as of a time.
+    fn select_as_of(
+        &mut self,
+        runs: &OriginRuns,
+        run: usize,
+        row: usize,
+        time: Option<i64>,
+    ) -> Result<Selected> {
+        let Scratch {
+            origins, other_key, ..
+        } = &mut *self.scratch;
+        let key = &self.rows.text(row)[..runs.lens[run] as usize];
+        let (hash, probe) = (runs.hashes[run], runs.probes[run]);
+        self.engine
+            .enter_at(key, hash, probe, time, origins, other_key)?;
+        let validity = origins.current().validity.unwrap_or(Validity::ALWAYS);
+        Ok(match time {
+            Some(_) => Selected::AsOf(validity),
+            None => Selected::State,
+        })
+    }
+
+    /// Judges a row by the current state of the cache.
+    fn judge_row_of_selected(
+        &mut self,
+        row: usize,
+        origin_len: usize,
+        backend: impl Backend,
+    ) -> Result<()> {
+        let Scratch {
+            origins, matching, ..
+        } = &mut *self.scratch;
+        let origin = origins.current();
+        let verdicts = match origin.verdicts_of_all() {
+            Some(verdicts) => verdicts,
+            None => {
+                let path = self.rows.path(row, origin_len);
+                if !path.is_empty() && self.rows.is_plain(row, path, backend) {
+                    self.engine.judge_path(path, origin, matching, backend)?
+                } else {
+                    let rest = self.rows.rest(row, origin_len);
+                    self.engine.judge_rest(rest, origin, matching, backend)?
+                }
+            }
+        };
+        self.emitter.emit(&self.rows, row..row + 1, verdicts)
+    }
+
     /// Judges rows whose origin is not plain, each as of its time.
-    fn judge_timed_unsplit(&mut self, rows: Range<usize>) -> Result<()> {
+    fn judge_unsplit_as_of(&mut self, rows: Range<usize>) -> Result<()> {
         if self.until != Stage::Match {
             return Ok(());
         }
         for row in rows {
             self.emitter.flush(&self.rows)?;
-            let time = self.rows.time(row);
+            let time = self.time(row);
             let is_unknown = time.is_none() && self.engine.options.no_time == NoTime::Unknown;
             let url = self.rows.url(row);
             let verdicts = self.engine.judge_as_of(url, time, self.scratch)?;
@@ -526,6 +578,29 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
         }
         let verdicts = self.engine.verdicts_on_unknown();
         self.emitter.emit(&self.rows, rows, verdicts)
+    }
+}
+
+/// What the rows of a run are judged by, as of their times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Selected {
+    Nothing,
+    /// The newest answer, as it was located.
+    Newest,
+    /// The current state of the cache, which is that of the newest answer.
+    State,
+    /// The current state of the cache, in the time in which it holds.
+    AsOf(Validity),
+}
+
+impl Selected {
+    /// Whether it is the state of the cache for a row of this time.
+    fn holds_at(self, time: Option<i64>) -> bool {
+        match (self, time) {
+            (Self::State, None) => true,
+            (Self::AsOf(validity), Some(time)) => validity.contains(time),
+            _ => false,
+        }
     }
 }
 

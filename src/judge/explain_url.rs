@@ -3,7 +3,7 @@
 //! The verdict comes from the rule sets, as always. The explanation comes from the stored text of
 //! the robots.txt. If the two contradict each other, the snapshot is damaged.
 
-use super::as_of::EntryAsOf;
+use super::as_of::DecidingOutcome;
 use super::engine::Engine;
 use super::status_policy::{Ruling, ruling};
 use crate::error::{Error, Result};
@@ -76,21 +76,26 @@ impl<'s> Engine<'s> {
         out.origin = Origin::of(url);
         let hash = self.view.hash(parts.origin);
         if let Some(time) = self.options.as_of {
-            let entries = self.entries_of(parts.origin, hash, &mut other_key)?;
+            let entries = self.entries_of(parts.origin, hash, Probe::SKIPPED, &mut other_key)?;
             let mut validity = Validity::ALWAYS;
-            let found = self.entry_as_of(entries, time, &mut validity)?;
-            let Some(EntryAsOf {
-                entry,
+            let found = self.deciding_outcome(entries, time, &mut validity)?;
+            let Some(DecidingOutcome {
+                row,
                 via_other_scheme,
+                ..
             }) = found
             else {
                 return Ok(out);
             };
             out.via_other_scheme = via_other_scheme;
-            out.in_force = self.snapshot.in_force(entry.row(), time)?;
+            let Some(answer) = self.snapshot.in_force(row, time)? else {
+                return Ok(out);
+            };
+            let entry = answer.entry.clone();
+            out.in_force = Some(answer);
             if let Some(since) = out.in_force.as_ref().and_then(|answer| answer.since) {
                 let before = since.saturating_sub(1);
-                out.replaced = self.snapshot.in_force(entry.row(), before)?;
+                out.replaced = self.snapshot.in_force(row, before)?;
             }
             return self.explain_entry(entry, Some(time), agent, &parts, out);
         }

@@ -26,6 +26,22 @@ impl<'s> Engine<'s> {
         probe: Probe,
         other_key: &mut Vec<u8>,
     ) -> Result<Option<(Entry<'s>, bool)>> {
+        if let Some(entry) = self.find_probed(key, hash, probe)? {
+            return Ok(Some((entry, false)));
+        }
+        if self.options.any_scheme && Origin::other_scheme(key, other_key) {
+            return Ok(self.view.find(other_key)?.map(|entry| (entry, true)));
+        }
+        Ok(None)
+    }
+
+    /// Looks up the entry of a key, of whose first bucket this is the probe.
+    pub(super) fn find_probed(
+        &self,
+        key: &[u8],
+        hash: u64,
+        probe: Probe,
+    ) -> Result<Option<Entry<'s>>> {
         let mut found = None;
         if probe.offset != NONE {
             found = self.view.find_at(probe.offset, key)?;
@@ -33,13 +49,7 @@ impl<'s> Engine<'s> {
         if found.is_none() && probe.more {
             found = self.view.find_hashed(key, hash)?;
         }
-        if let Some(entry) = found {
-            return Ok(Some((entry, false)));
-        }
-        if self.options.any_scheme && Origin::other_scheme(key, other_key) {
-            return Ok(self.view.find(other_key)?.map(|entry| (entry, true)));
-        }
-        Ok(None)
+        Ok(found)
     }
 
     /// Makes the origin with this key and hash the current one of the cache.

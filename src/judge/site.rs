@@ -56,7 +56,7 @@ impl Judge {
         let mut state = OriginState::unknown(engine.verdict_on_unknown(), engine.agents().len());
         if let Some(time) = engine.options().as_of {
             let hash = engine.view.hash(key);
-            let entries = engine.entries_of(key, hash, &mut Vec::new())?;
+            let entries = engine.entries_of(key, hash, Probe::SKIPPED, &mut Vec::new())?;
             engine.resolve_as_of(entries, time, &mut state)?;
         } else if let Some((entry, other)) =
             engine.locate(key, engine.view.hash(key), Probe::SKIPPED, &mut Vec::new())?

@@ -16,10 +16,11 @@ use crate::snapshot::read::{OriginEntry, Snapshot};
 const MAX_HOPS: usize = 5;
 
 /// The outcome of a URL at a time.
-struct OutcomeAt<'s> {
-    outcome: Outcome,
-    file: Option<u32>,
-    last_good: Option<u32>,
+pub(crate) struct OutcomeAt<'s> {
+    pub outcome: Outcome,
+    /// The number of the robots.txt with its rules.
+    pub file: Option<u32>,
+    pub last_good: Option<u32>,
     /// The URL that answered after redirects.
     source: Option<&'s [u8]>,
     detail: Option<&'static str>,
@@ -42,12 +43,43 @@ impl OutcomeAt<'_> {
     }
 }
 
+/// The nodes of a chain of redirects so far, the current one last: one more than there are hops.
+#[derive(Clone, Copy)]
+struct VisitedNodes {
+    nodes: [u32; MAX_HOPS + 2],
+    count: usize,
+}
+
+impl VisitedNodes {
+    fn new(node: u32) -> Self {
+        Self {
+            nodes: [node; MAX_HOPS + 2],
+            count: 1,
+        }
+    }
+
+    /// Adds a node. The number of hops bounds that of nodes.
+    fn push(&mut self, node: u32) {
+        if self.count < self.nodes.len() {
+            self.nodes[self.count] = node;
+            self.count += 1;
+        }
+    }
+
+    fn all(&self) -> &[u32] {
+        &self.nodes[..self.count]
+    }
+
+    fn current(&self) -> u32 {
+        self.nodes[self.count - 1]
+    }
+}
+
 /// A chain of redirects at one time.
 struct ChainAt<'s, 'v> {
     snapshot: &'s Snapshot,
     time: i64,
-    /// The nodes so far, the current one last.
-    visited: Vec<u32>,
+    visited: VisitedNodes,
     hops: usize,
     /// The URL of the current node, if redirects led to it.
     source: Option<&'s [u8]>,
@@ -57,6 +89,24 @@ struct ChainAt<'s, 'v> {
 }
 
 impl Snapshot {
+    /// The outcome of the origin in a row as of `time`, as [`origin_as_of`](Self::origin_as_of).
+    pub(crate) fn outcome_as_of(
+        &self,
+        row: u32,
+        time: i64,
+        validity: &mut Validity,
+    ) -> Result<Option<OutcomeAt<'_>>> {
+        let chain = ChainAt {
+            snapshot: self,
+            time,
+            visited: VisitedNodes::new(row),
+            hops: 0,
+            source: None,
+            validity: Some(validity),
+        };
+        chain.outcome()
+    }
+
     /// The entry of the origin in a row as of `time`, in seconds since 1970; `None` before its first
     /// capture. Its outcome has the time of the last capture of the version, if that is not later, or
     /// else of the first. `validity` is narrowed to the
@@ -70,15 +120,7 @@ impl Snapshot {
         time: i64,
         validity: &mut Validity,
     ) -> Result<Option<OriginEntry<'_>>> {
-        let chain = ChainAt {
-            snapshot: self,
-            time,
-            visited: vec![row],
-            hops: 0,
-            source: None,
-            validity: Some(validity),
-        };
-        let Some(found) = chain.outcome()? else {
+        let Some(found) = self.outcome_as_of(row, time, validity)? else {
             return Ok(None);
         };
         let newest = self.origin_at(row)?;
@@ -112,9 +154,7 @@ impl<'s> ChainAt<'s, '_> {
     /// version.
     fn outcome(mut self) -> Result<Option<OutcomeAt<'s>>> {
         loop {
-            let Some(node) = self.visited.last().copied() else {
-                return Ok(None);
-            };
+            let node = self.visited.current();
             let Some(version) = self.version_of(node)? else {
                 return Ok(None);
             };
@@ -129,7 +169,7 @@ impl<'s> ChainAt<'s, '_> {
                 return Ok(Some(self.unresolved(&version, NO_LOCATION)));
             };
             let next = self.snapshot.node_of(url)?;
-            if next.is_some_and(|next| self.visited.contains(&next)) {
+            if next.is_some_and(|next| self.visited.all().contains(&next)) {
                 return Ok(Some(self.unresolved(&version, LOOP)));
             }
             if self.hops == MAX_HOPS {
@@ -196,10 +236,12 @@ impl<'s> ChainAt<'s, '_> {
         let Some(next) = next.filter(|_| self.hops < MAX_HOPS) else {
             return Ok(None);
         };
+        let mut visited = VisitedNodes::new(node);
+        visited.push(next);
         let earlier = ChainAt {
             snapshot: self.snapshot,
             time: failure.first_failure.unwrap_or(self.time),
-            visited: vec![node, next],
+            visited,
             hops: self.hops + 1,
             source: None,
             // A failure of unknown time began before any instant that is asked about.

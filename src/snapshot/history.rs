@@ -12,6 +12,7 @@
 use crate::bytes::wire::{Fields, NO_TIME, array, bytes, time_bytes, u32_at, u64_at};
 use crate::error::{Error, ErrorKind, Result};
 use crate::robots::LooksLike;
+use crate::simd;
 use crate::snapshot::format::{NONE, Section};
 use crate::snapshot::outcome::{Outcome, OutcomeClass};
 use crate::snapshot::read::Snapshot;
@@ -321,6 +322,46 @@ impl Snapshot {
         self.verify_range(Section::VersionFailures, at, VERSION_FAILURE_LEN)?;
         let rows = self.section(Section::VersionFailures);
         VersionFailure::decode(&array(rows, at, "the failures of a version")?)
+    }
+
+    /// The time from which the newest version of an origin holds, if that is an answer of its own; else
+    /// `i64::MAX`: the answer at the end of a redirect may be newer, and a failure gets old.
+    #[inline]
+    pub(crate) fn newest_since(&self, row: u32) -> Result<i64> {
+        let versions = self.versions_of(row)?;
+        let Some(newest) = versions.end.checked_sub(1) else {
+            return Ok(i64::MAX);
+        };
+        let newest = self.version(newest)?;
+        Ok(match newest.answer {
+            VersionAnswer::Rules { .. } | VersionAnswer::ClientError => {
+                newest.from.unwrap_or(NO_TIME)
+            }
+            _ => i64::MAX,
+        })
+    }
+
+    /// Prefetches what finds the versions of an origin. Any number is accepted as the row.
+    #[inline]
+    pub(crate) fn prefetch_starts(&self, row: u32) {
+        let starts = self.section(Section::VersionStarts).get(row as usize * 4..);
+        if let Some(start) = starts.and_then(|starts| starts.first_chunk::<8>()) {
+            simd::prefetch(start);
+        }
+    }
+
+    /// Prefetches the newest version of an origin. Any number is accepted as the row.
+    #[inline]
+    pub(crate) fn prefetch_newest_version(&self, row: u32) {
+        let starts = self.section(Section::VersionStarts).as_chunks::<4>().0;
+        let Some(end) = starts.get(row as usize + 1) else {
+            return;
+        };
+        let newest = u32::from_le_bytes(*end).wrapping_sub(1) as usize;
+        let versions = self.section(Section::Versions).as_chunks::<VERSION_LEN>().0;
+        if let Some(newest) = versions.get(newest) {
+            simd::prefetch(newest);
+        }
     }
 
     /// The version of a node that holds at `time`. Cost: a binary search.

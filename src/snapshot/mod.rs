@@ -16,7 +16,7 @@
 //! * `contents`, `text`, `store`, `sections`, `write`, `write_history`: the writing
 //!   side.
 
-mod as_of;
+pub(crate) mod as_of;
 mod blocks;
 pub(crate) mod contents;
 pub(crate) mod details;
