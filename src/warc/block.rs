@@ -6,6 +6,7 @@ use crate::judge::Verdict;
 use crate::pipeline::FilterStats;
 use crate::pipeline::blocks::LineBlock;
 use crate::records::ExtractedUrls;
+use crate::time_text::parse_time_in_utc;
 use crate::url::page_url;
 use crate::warc::record_parser::RecordParser;
 use std::ops::Range;
@@ -157,16 +158,20 @@ impl WarcBlock {
         });
     }
 
-    /// Writes the URL by which each record is judged to the results, one per line. A `warcinfo`
-    /// record has none.
-    pub(super) fn extract_urls(&mut self) {
-        let urls = &mut self.results.urls.urls;
+    /// Writes the URL by which each record is judged to the results, one per line, and its time if
+    /// asked. A `warcinfo` record has no URL.
+    pub(super) fn extract_urls(&mut self, with_times: bool) {
+        let ExtractedUrls { urls, times, .. } = &mut self.results.urls;
         urls.clear();
+        times.clear();
         for record in &self.records {
             if !record.is_warcinfo {
                 urls.extend_from_slice(url_of(&self.heads, record));
             }
             urls.push(b'\n');
+            if with_times {
+                times.push(time_of(&self.heads, record));
+            }
         }
     }
 
@@ -190,6 +195,12 @@ impl WarcBlock {
 /// The URL by which a record is judged: of a secondary record that of its page.
 pub(super) fn url_of<'b>(heads: &'b [u8], record: &RecordEntry) -> &'b [u8] {
     page_url(target_of(&heads[record.head.clone()]))
+}
+
+/// The time of a record: its `WARC-Date`, in seconds since 1970.
+pub(super) fn time_of(heads: &[u8], record: &RecordEntry) -> Option<i64> {
+    let [date] = headers(&heads[record.head.clone()], ["WARC-Date"]);
+    parse_time_in_utc(date?)
 }
 
 /// The URL of a record: the value of its `WARC-Target-URI`, or nothing.
