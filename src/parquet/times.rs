@@ -102,10 +102,7 @@ impl TimeKind {
 }
 
 /// Reads the times of one row group.
-pub(super) enum TimeReader {
-    Texts(ValueReader),
-    Numbers(Box<dyn ReadTimes>),
-}
+pub(super) struct TimeReader(Box<dyn ReadTimes>);
 
 impl TimeReader {
     /// `None` if no times are asked for.
@@ -114,9 +111,8 @@ impl TimeReader {
             return Ok(None);
         };
         if kind == TimeKind::Text {
-            return Ok(Some(Self::Texts(ValueReader::new(
-                input, row_group, column,
-            )?)));
+            let texts = ValueReader::new(input, row_group, column)?;
+            return Ok(Some(Self(Box::new(texts))));
         }
         let pages = CheckedPages::open(input, row_group, column)?;
         let descr = input.schema().column(column);
@@ -158,7 +154,7 @@ impl TimeReader {
             }
             _ => return bad("damaged: the column of times has another type than its schema says"),
         };
-        Ok(Some(Self::Numbers(numbers)))
+        Ok(Some(Self(numbers)))
     }
 
     /// Appends the times of the next `rows` rows.
@@ -166,11 +162,7 @@ impl TimeReader {
         let end = times.len() + rows;
         while times.len() < end {
             let left = end - times.len();
-            let read = match self {
-                Self::Texts(values) => values.read(left, &mut TextSink(times))?,
-                Self::Numbers(numbers) => numbers.read(left, times)?,
-            };
-            if read == 0 {
+            if self.0.read(left, times)? == 0 {
                 return bad("damaged: the column of times has fewer rows than that of the URLs");
             }
         }
@@ -203,10 +195,16 @@ impl ValueSink for TextSink<'_> {
     }
 }
 
-/// A reader of a column of numbers. The physical types have no common type.
-pub(super) trait ReadTimes: Send {
+/// A reader of a column of one physical type. These have no common type.
+trait ReadTimes: Send {
     /// Appends the times of at most `wanted` rows, and returns their number, 0 after the last.
     fn read(&mut self, wanted: usize, times: &mut Vec<Option<i64>>) -> Result<usize>;
+}
+
+impl ReadTimes for ValueReader {
+    fn read(&mut self, wanted: usize, times: &mut Vec<Option<i64>>) -> Result<usize> {
+        ValueReader::read(self, wanted, &mut TextSink(times))
+    }
 }
 
 struct NumberReader<T: DataType, F> {

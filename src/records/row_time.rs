@@ -76,8 +76,8 @@ pub(crate) fn time_of_integer(number: i64) -> Option<i64> {
 /// The time of a floating-point number, by the digits before its point. JSON and data frames with
 /// missing values hold whole numbers in this form too.
 pub(crate) fn time_of_float(number: f64) -> Option<i64> {
-    // The cast saturates, and numbers with 19 digits lie on both sides of the bound.
-    if !(number.abs() < i64::MAX as f64) {
+    // The cast below would saturate.
+    if number.is_nan() || number.abs() >= i64::MAX as f64 {
         return None;
     }
     let whole = number.floor() as i64;
