@@ -44,6 +44,10 @@ pub enum Remedy {
     UseFewerThreads,
     /// Name the column of the URLs.
     NameColumn,
+    /// Name the column or key of the times of records.
+    NameTimeColumn,
+    /// Use the times of the records.
+    UseRecordTimes,
     /// State the delimiter of a table, and the column of the URLs.
     NameDelimiter,
     /// Name the key of the URLs in JSON objects.

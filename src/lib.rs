@@ -183,6 +183,8 @@ mod spool;
 pub mod threads;
 #[cfg(target_pointer_width = "64")]
 mod time_span;
+#[cfg(target_pointer_width = "64")]
+mod time_text;
 mod url;
 #[cfg(target_pointer_width = "64")]
 mod warc;

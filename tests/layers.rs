@@ -9,7 +9,7 @@ use std::path::Path;
 /// Modules, and those that they do not use. Compiling and judging share the snapshot only.
 const FORBIDDEN: [(&str, &str); 4] = [
     (
-        "error named_value profile digest read_at time_span atomic spool threads pipe file_format \
+        "error named_value profile digest read_at time_span time_text atomic spool threads pipe file_format \
          decode bytes agent simd url robots crawlers matcher preferences explain snapshot records judge \
          file_pass",
         "archive compile pipeline container lists parquet warc job analysis lint audit capi",

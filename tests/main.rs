@@ -53,6 +53,7 @@ mod recrawl;
 mod references;
 mod report;
 mod responses;
+mod row_times;
 mod rows;
 mod shell;
 #[cfg(unix)]

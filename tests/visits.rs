@@ -4,6 +4,7 @@ use crate::parquet;
 use crate::snapshots::snapshot_of_robots;
 use ::parquet::file::properties::WriterProperties;
 use robosieve::job::{FilterStats, Input, Job, RecordRun, SelectedUrls, Visitor};
+use robosieve::records::{Field, RecordOptions};
 use robosieve::{Judge, JudgeOptions, Verdict};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -48,12 +49,21 @@ impl Visitor for Collector {
 
 /// The visited URLs, the disallowed ones in order, and the counts.
 fn visit(input: Input) -> (BTreeMap<Vec<u8>, u64>, Vec<Vec<u8>>, FilterStats) {
+    visit_with(input, RecordOptions::default())
+}
+
+/// The same with options, such as those of times, which the visits do not depend on.
+fn visit_with(
+    input: Input,
+    records: RecordOptions,
+) -> (BTreeMap<Vec<u8>, u64>, Vec<Vec<u8>>, FilterStats) {
     let robots = b"user-agent: *\ndisallow: /x";
     let snapshot = snapshot_of_robots("https://a.example", robots);
     let agent = "FooBot".parse().unwrap();
     let judge = Judge::new(snapshot, &[agent], JudgeOptions::default()).unwrap();
     let collector = Collector::default();
-    let stats = Job::new(&judge).visit(vec![input], &collector).unwrap();
+    let job = Job::new(&judge).records(records);
+    let stats = job.visit(vec![input], &collector).unwrap();
     let Collector { urls, disallowed } = collector;
     let urls = urls.into_inner().unwrap();
     assert_eq!(urls.values().sum::<u64>(), stats.lines);
@@ -74,10 +84,13 @@ fn the_lines_of_many_blocks_come_once_and_the_selected_in_order() {
         }
     }
     table.push('\n');
-    let (urls, selected, stats) = visit(Input::from_reader("t.csv", std::io::Cursor::new(table)));
+    let input = || Input::from_reader("t.csv", std::io::Cursor::new(table.clone()));
+    let (urls, selected, stats) = visit(input());
     assert_eq!(selected, disallowed);
     assert_eq!((stats.lines, stats.blank, urls[&b""[..]]), (40_001, 1, 1));
     assert_eq!(stats.disallowed, disallowed.len() as u64);
+    let times = RecordOptions::default().as_of_column(Field::from("n"));
+    assert_eq!(visit_with(input(), times).0, urls);
 }
 
 #[test]
@@ -90,6 +103,8 @@ fn long_values_of_parquet_and_records_of_warc_come_once() {
     let long = urls.iter().filter(|(url, _)| url.len() > 16 << 10);
     assert_eq!(long.map(|(_, records)| records).sum::<u64>(), 3);
     assert_eq!(stats.lines, 3020);
+    let times = RecordOptions::default().as_of_column(Field::from("n"));
+    assert_eq!(visit_with(Input::open(&path).unwrap(), times).0, urls);
 
     let mut archive = Vec::new();
     for (kind, uri) in [
@@ -102,8 +117,11 @@ fn long_values_of_parquet_and_records_of_warc_come_once() {
             format!("WARC/1.0\r\nWARC-Type: {kind}\r\n{uri}Content-Length: 0\r\n\r\n\r\n\r\n");
         archive.extend_from_slice(record.as_bytes());
     }
-    let (urls, selected, stats) = visit(Input::from_reader("w", std::io::Cursor::new(archive)));
+    let input = || Input::from_reader("w", std::io::Cursor::new(archive.clone()));
+    let (urls, selected, stats) = visit(input());
     let expected = [&b"https://a.example/x"[..], b"https://a.example/x/y"];
     assert_eq!(selected, expected);
     assert_eq!((urls[&b""[..]], stats.lines, stats.warcinfo), (1, 3, 1));
+    let times = RecordOptions::default().as_of_record(true);
+    assert_eq!(visit_with(input(), times).0, urls);
 }

@@ -45,6 +45,14 @@ fn advice(err: &Error) -> Option<String> {
         Remedy::NameColumn => {
             "; name the column of the URLs with --field NAME, or by its number with --field N"
         }
+        Remedy::NameTimeColumn if is_table => {
+            "; name the column of the times with --as-of-column NAME"
+        }
+        Remedy::NameTimeColumn => {
+            "; name the column or key of the times with --as-of-column NAME, or a column by its \
+             number with --as-of-column N"
+        }
+        Remedy::UseRecordTimes => " (--as-of-record)",
         Remedy::NameDelimiter => {
             "; state it with --delimiter CHAR, and the column of the URLs with --field N or NAME"
         }

@@ -11,7 +11,7 @@ use crate::option_guard::OptionGuard;
 use crate::out_dir::{FileProcessor, OutDirArgs, RunIdentity};
 use crate::output::OutputTarget;
 use crate::progress::Progress;
-use crate::record_args::RecordArgs;
+use crate::record_args::{RecordArgs, RecordTimeArgs};
 use crate::stats_json::{RunRecord, StatsArgs};
 use crate::summary::print_filter;
 use crate::verify_args::VerifyArgs;
@@ -34,6 +34,8 @@ pub(crate) struct JudgeRunArgs {
     pub time: AsOfArgs,
     #[command(flatten)]
     pub records: RecordArgs,
+    #[command(flatten)]
+    pub record_times: RecordTimeArgs,
     #[command(flatten)]
     pub stats: StatsArgs,
     #[command(flatten)]
@@ -67,7 +69,7 @@ impl JudgeRunArgs {
         let task = JudgeTask {
             action,
             sets: record.sets_json(),
-            records: self.records.options(),
+            records: self.record_times.add_to(self.records.options()),
         };
         if paths.of_directory {
             let identity = RunIdentity::new(&snapshot, agents, &options, &task);

@@ -1,4 +1,4 @@
-//! The options that locate the URLs in the inputs.
+//! The options that locate the URLs in the inputs, and the times of their records.
 
 use crate::help_text::INPUT;
 use crate::value_enums::named;
@@ -45,6 +45,37 @@ pub(crate) struct RecordArgs {
     /// Host, or scheme and host, of URLs that are only a path (/a, as in an access log)
     #[arg(long, hide_short_help = true, value_name = "HOST", value_parser = parse_host, help_heading = INPUT)]
     pub host: Option<String>,
+}
+
+// Those of `filter` and `annotate`, which judge each record by the rules of its own time.
+#[derive(Debug, Args)]
+pub(crate) struct RecordTimeArgs {
+    /// Judge each record as of the time in this column or JSON key
+    ///
+    /// Columns of lists and keys are named as for --field and --json-key. Times are like
+    /// 2026-01-31T12:00:00Z (without a zone in UTC), 20260131120000, or seconds since 1970, with 13, 16
+    /// or 19 digits in smaller units. A date, month or year is its last second in UTC. Parquet
+    /// columns may also be timestamps and dates.
+    #[arg(
+        long,
+        value_name = "N|NAME",
+        conflicts_with = "as_of_record",
+        hide_short_help = true,
+        help_heading = INPUT
+    )]
+    pub as_of_column: Option<String>,
+    /// Judge each record as of its own time: WARC-Date, or the timestamp of CDXJ and CDX
+    #[arg(long, hide_short_help = true, help_heading = INPUT)]
+    pub as_of_record: bool,
+}
+
+impl RecordTimeArgs {
+    /// The options of where URLs are, with those of their times.
+    pub(crate) fn add_to(&self, records: RecordOptions) -> RecordOptions {
+        records
+            .as_of_column(self.as_of_column.as_deref().map(Field::from))
+            .as_of_record(self.as_of_record)
+    }
 }
 
 impl RecordArgs {

@@ -79,6 +79,10 @@ pub(crate) fn run(input: &[u8]) {
     if settings & 4 != 0 {
         records = records.json_key("a.b".to_owned());
     }
+    let times = [None, Some("2"), Some("a.b"), None][usize::from(settings >> 6)];
+    records = records
+        .as_of_column(times.map(Field::from))
+        .as_of_record(settings >> 6 == 3);
     let form = [Form::Letters, Form::Jsonl, Form::Mask][usize::from(settings >> 3) % 3];
     let list = expand(input.0, TOKENS);
     let judge = judge(options);

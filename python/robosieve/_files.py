@@ -82,6 +82,8 @@ def annotate(
     json_key: str | None = None,
     default_scheme: str | None = None,
     host: str | None = None,
+    as_of_column: str | int | None = None,
+    as_of_record: bool = False,
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
     status_policy: StatusPolicy | None = None,
@@ -130,6 +132,12 @@ def annotate(
             on which the first records agree.
         default_scheme: The scheme of URLs without one.
         host: The host of URLs that are only a path.
+        as_of_column: The column or key of the time as of which each record is judged, named as
+            ``field`` and ``json_key``: RFC 3339 (without a zone in UTC), ``YYYYMMDDhhmmss``, or seconds,
+            milliseconds, microseconds or nanoseconds since 1970 with 10, 13, 16 or 19 digits. A date,
+            a month or a year is its last second. Parquet columns may also be timestamps and dates.
+        as_of_record: Judge each record as of its own time: ``WARC-Date``, or the timestamp of CDXJ
+            and CDX. Other inputs are an error.
         threads: The number of threads; the default, like -1, is one per core.
         progress: A function to call some ten times a second, with the number of bytes read so far.
         status_policy, unknown, any_scheme, at, agent_match, strict_agents: See :class:`Snapshot`.
@@ -152,7 +160,9 @@ def annotate(
     The output appears when it is complete; after an error and after Ctrl-C, there is none. The
     lock of the interpreter is released.
     """
-    records = RecordOptions(field, input_format, header, delimiter, json_key, default_scheme, host)
+    records = RecordOptions(
+        field, input_format, header, delimiter, json_key, default_scheme, host, as_of_column, as_of_record
+    )
     judging = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match)
     options = JobOptions(names(agents), records, judging, threads, progress)
     opened = _opened(snapshot, options.agents, strict_agents, filesystem)
@@ -184,6 +194,8 @@ def filter(
     json_key: str | None = None,
     default_scheme: str | None = None,
     host: str | None = None,
+    as_of_column: str | int | None = None,
+    as_of_record: bool = False,
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
     status_policy: StatusPolicy | None = None,
@@ -213,8 +225,8 @@ def filter(
             and without ``unknown``, they are in no output.
         invalid_to: A file for the records that are not URLs.
         cdxj: A file for an offset index of the kept records of WARC files.
-        field, input_format, header, delimiter, json_key, default_scheme, host, threads,
-        progress, status_policy, unknown, any_scheme, at, agent_match, strict_agents: As for
+        field, input_format, header, delimiter, json_key, default_scheme, host, as_of_column,
+        as_of_record, threads, progress, status_policy, unknown, any_scheme, at, agent_match, strict_agents: As for
             :func:`annotate`.
         filesystem: The file system of the URIs among the paths: one of ``pyarrow.fs`` or fsspec. By
             default pyarrow's for the scheme (``s3://``, ``gs://``, ``abfs://``, ``hdfs://``), with the
@@ -241,7 +253,9 @@ def filter(
     """
     if as_list(disallowed_add) and keep == "allowed" and disallowed_to is None:
         raise ValueError('disallowed_add needs a file of disallowed records: disallowed_to, or keep="disallowed"')
-    records = RecordOptions(field, input_format, header, delimiter, json_key, default_scheme, host)
+    records = RecordOptions(
+        field, input_format, header, delimiter, json_key, default_scheme, host, as_of_column, as_of_record
+    )
     judging = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match)
     outputs = [_optional(path) for path in (output, disallowed_to, unknown_to, invalid_to, cdxj)]
     options = JobOptions(names(agents), records, judging, threads, progress)

@@ -48,7 +48,7 @@ class JudgeOptions(NamedTuple):
 
 
 class RecordOptions(NamedTuple):
-    """Where the URLs of a file are. ``record_options`` in files.rs reads it."""
+    """Where the URLs of a file are, and the times of its records. ``record_options`` in files.rs reads it."""
 
     field: str | int | None
     input_format: InputFormat | None
@@ -57,6 +57,8 @@ class RecordOptions(NamedTuple):
     json_key: str | None
     default_scheme: str | None
     host: str | None
+    as_of_column: str | int | None
+    as_of_record: bool
 
 
 class JobOptions(NamedTuple):

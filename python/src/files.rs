@@ -27,10 +27,6 @@ pub(crate) enum FieldArg {
 
 /// The record options of `robosieve._options.RecordOptions`.
 fn record_options(given: &Bound<'_, PyAny>) -> PyResult<RecordOptions> {
-    let column = field::<Option<FieldArg>>(given, "field")?.map(|column| match column {
-        FieldArg::Number(number) => Field::Number(number),
-        FieldArg::Name(name) => Field::Name(name),
-    });
     let delimiter: Option<String> = field(given, "delimiter")?;
     let delimiter = match delimiter.as_deref().map(str::as_bytes) {
         None => None,
@@ -39,12 +35,23 @@ fn record_options(given: &Bound<'_, PyAny>) -> PyResult<RecordOptions> {
     };
     Ok(RecordOptions::default()
         .format(named_field(given, "input_format")?)
-        .field(column)
+        .field(column(given, "field")?)
         .header(field(given, "header")?)
         .delimiter(delimiter)
         .json_key(field::<Option<String>>(given, "json_key")?)
         .default_scheme(field::<Option<String>>(given, "default_scheme")?)
-        .host(field::<Option<String>>(given, "host")?))
+        .host(field::<Option<String>>(given, "host")?)
+        .as_of_column(column(given, "as_of_column")?)
+        .as_of_record(field(given, "as_of_record")?))
+}
+
+/// The column or key in a field of the options.
+fn column(given: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<Field>> {
+    let column: Option<FieldArg> = field(given, name)?;
+    Ok(column.map(|column| match column {
+        FieldArg::Number(number) => Field::Number(number),
+        FieldArg::Name(name) => Field::Name(name),
+    }))
 }
 
 /// The options that both kinds of jobs have: `robosieve._options.JobOptions`.

@@ -1,7 +1,6 @@
 //! JSON lines: one capture per line, for crawlers that do not write WARC.
 
 use super::capture::{Capture, CaptureAnswer, CapturedResponse, is_cut_short};
-use super::capture_time::parse_time;
 use super::entry_buffer::EntryBuffer;
 use super::http::{self, BodyHeaders, Recorder, max_age};
 use super::json_values::{Headers, Scalar, body_like_key};
@@ -9,6 +8,7 @@ use super::read_context::{MeteredReader, ReadContext};
 use crate::decode::Decoder;
 use crate::error::{Error, Result};
 use crate::file_format::without_mark;
+use crate::time_text::parse_time;
 use base64::Engine;
 use bytes::Bytes;
 use serde::Deserialize;

@@ -6,7 +6,6 @@
 //! entry into captures on any thread; decoding bodies takes most of the time, so it happens there.
 
 pub(crate) mod capture;
-mod capture_time;
 pub(crate) mod captures_file;
 pub(crate) mod dir;
 mod entry_buffer;

@@ -3,7 +3,6 @@
 use super::capture::{
     BODY_OF_OTHER_URL, Capture, CaptureAnswer, CapturedResponse, PayloadReference, is_cut_short,
 };
-use super::capture_time::parse_warc_date;
 use super::entry_buffer::EntryBuffer;
 use super::http::{self, MAX_KEPT, headers};
 use super::payload_digest;
@@ -13,6 +12,7 @@ use crate::digest::Digest;
 use crate::error::{Error, ErrorKind, Result};
 use crate::file_format::WARC_MAGIC;
 use crate::profile::Profile;
+use crate::time_text::parse_time_in_utc;
 use crate::url;
 use bstr::ByteSlice;
 use bytes::Bytes;
@@ -88,7 +88,7 @@ impl WarcRecord {
         if target.is_empty() {
             return None;
         }
-        let time = date.and_then(parse_warc_date);
+        let time = date.and_then(parse_time_in_utc);
         let payload = payload.and_then(payload_digest::parse);
         let kind = kind
             .and_then(RecordKind::of)

@@ -1,8 +1,7 @@
 //! The times of access logs, to seconds since 1970.
 
 use crate::bytes::starts_with_masked;
-use jiff::civil::DateTime;
-use jiff::tz::Offset;
+use crate::time_text::{civil_seconds, number, parse_clock, parse_spaced_time, parse_zone};
 
 /// Parses a time in one of the usual forms: `10/Oct/2000:13:55:36 -0700`, RFC 3339 (also with a
 /// blank, and without an offset, which is then UTC), or seconds since 1970 with or without a
@@ -11,16 +10,9 @@ use jiff::tz::Offset;
 pub(super) fn parse_time(text: &[u8]) -> Option<i64> {
     match text {
         [_, _, b'/', ..] => parse_common(text),
-        [_, _, _, _, b'-' | b'/', ..] => parse_iso(text),
+        [_, _, _, _, b'-' | b'/', ..] => parse_spaced_time(text),
         _ => parse_epoch(text),
     }
-}
-
-fn number(digits: &[u8]) -> Option<i64> {
-    digits.iter().try_fold(0, |number, byte| {
-        byte.is_ascii_digit()
-            .then(|| number * 10 + i64::from(byte - b'0'))
-    })
 }
 
 const MONTHS: [&[u8; 3]; 12] = [
@@ -36,82 +28,8 @@ fn parse_common(text: &[u8]) -> Option<i64> {
         return None;
     }
     let date = [number(&time[7..11])?, month, number(&time[0..2])?];
-    let clock = clock(&time[12..20])?;
-    seconds(date, clock, parse_zone(zone.strip_prefix(b" ")?)?)
-}
-
-/// RFC 3339, also with a blank in place of `T`, a fraction, no offset, or slashes in the date.
-fn parse_iso(text: &[u8]) -> Option<i64> {
-    let (time, mut rest) = text.split_at_checked(19)?;
-    let separators = [time[4], time[7], time[13], time[16]];
-    if !matches!(&separators, b"--::" | b"//::") || !matches!(time[10], b'T' | b't' | b' ') {
-        return None;
-    }
-    if let [b'.' | b',', fraction @ ..] = rest {
-        rest = &fraction[fraction
-            .iter()
-            .take_while(|byte| byte.is_ascii_digit())
-            .count()..];
-    }
-    let rest = rest.trim_ascii_start();
-    let offset = if rest.is_empty() {
-        0
-    } else {
-        parse_zone(rest)?
-    };
-    let date = [
-        number(&time[..4])?,
-        number(&time[5..7])?,
-        number(&time[8..10])?,
-    ];
-    seconds(date, clock(&time[11..19])?, offset)
-}
-
-/// Hour, minute and second of a text such as `13:55:36`.
-fn clock(text: &[u8]) -> Option<[i64; 3]> {
-    Some([
-        number(&text[..2])?,
-        number(&text[3..5])?,
-        number(&text[6..8])?,
-    ])
-}
-
-/// An offset to seconds: `Z`, `+0200`, `+02:00`, `+02`.
-fn parse_zone(text: &[u8]) -> Option<i64> {
-    let (sign, digits) = match text {
-        b"Z" | b"z" | b"UTC" | b"GMT" => return Some(0),
-        [b'+', digits @ ..] => (1, digits),
-        [b'-', digits @ ..] => (-1, digits),
-        _ => return None,
-    };
-    let (hours, minutes) = match *digits {
-        [a, b] => ([a, b], *b"00"),
-        [a, b, b':', c, d] | [a, b, c, d] => ([a, b], [c, d]),
-        _ => return None,
-    };
-    Some(sign * (number(&hours)? * 3600 + number(&minutes)? * 60))
-}
-
-/// A time of day on a date, at this offset from UTC.
-fn seconds(date: [i64; 3], clock: [i64; 3], offset: i64) -> Option<i64> {
-    let [year, month, day] = date;
-    let [hour, minute, second] = clock;
-    // A leap second counts as the second before it.
-    let second = if second == 60 { 59 } else { second };
-    let time = DateTime::new(
-        year.try_into().ok()?,
-        month.try_into().ok()?,
-        day.try_into().ok()?,
-        hour.try_into().ok()?,
-        minute.try_into().ok()?,
-        second.try_into().ok()?,
-        0,
-    );
-    let offset = Offset::from_seconds(i32::try_from(offset).ok()?).ok()?;
-    offset
-        .to_timestamp(time.ok()?)
-        .ok()
-        .map(|time| time.as_second())
+    let clock = parse_clock(&time[12..20])?;
+    civil_seconds(date, clock, parse_zone(zone.strip_prefix(b" ")?)?)
 }
 
 /// Seconds since 1970, or milliseconds, microseconds or nanoseconds by the number of digits.

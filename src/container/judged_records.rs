@@ -63,7 +63,11 @@ pub(crate) fn judge_records<'s>(
     // The extracted text has one line per record, so its runs are runs of the block's records too.
     let mut start = 0;
     let mut ends = extracted.ends.as_slice();
-    judge.judge_lines(&extracted.urls, until, joined, scratch, |urls, verdicts| {
+    let urls = TimedLines {
+        text: &extracted.urls,
+        times: &extracted.times,
+    };
+    judge_timed(judge, urls, until, joined, scratch, |urls, verdicts| {
         let (own, rest) = ends.split_at(urls.ends.len().min(ends.len()));
         each(
             LineRun { start, ends: own },
@@ -74,4 +78,32 @@ pub(crate) fn judge_records<'s>(
         ends = rest;
         Ok(())
     })
+}
+
+/// URLs, one per line, and their times.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TimedLines<'u> {
+    pub text: &'u [u8],
+    /// An entry per line, `None` for a line without a readable time. Empty if no times are asked
+    /// for.
+    pub times: &'u [Option<i64>],
+}
+
+/// Calls `each` in order with runs of lines that have the same verdicts: by the rules in force at
+/// their times, if there are times. The first error of `each` ends the work.
+pub(crate) fn judge_timed<'s>(
+    judge: &Engine<'s>,
+    lines: TimedLines<'_>,
+    until: Stage,
+    joined: Joined,
+    scratch: &mut Scratch<'s>,
+    each: impl FnMut(LineRun<'_>, VerdictsRef<'_>) -> Result<()>,
+) -> Result<()> {
+    let TimedLines { text, times } = lines;
+    // One branch per block. A block without lines has no times either, and nothing to judge.
+    if times.is_empty() {
+        judge.judge_lines(text, until, joined, scratch, each)
+    } else {
+        judge.judge_timed_lines(text, times, until, joined, scratch, each)
+    }
 }

@@ -5,7 +5,7 @@
 //! ([`BlockWorker`]), because in a list of many hosts nearly every line is a run of its own.
 
 use super::criterion::Criterion;
-use super::judged_records::{RecordUrls, judge_records};
+use super::judged_records::{RecordUrls, TimedLines, judge_records, judge_timed};
 use crate::error::Result;
 use crate::judge::emitter::Joined;
 use crate::judge::engine::{Engine, Scratch};
@@ -113,9 +113,11 @@ pub(crate) enum BlockUrls<'b> {
     /// The records of a list.
     List(&'b LineBlock),
     /// URLs, one per line.
-    Lines(&'b [u8]),
+    Lines(TimedLines<'b>),
     /// One URL, and the number of records that share it.
     Shared(&'b [u8], u64),
+    /// One URL, and the times of the records that share it, in ascending order.
+    SharedAtTimes(&'b [u8], &'b [Option<i64>]),
 }
 
 /// A visitor, for containers.
@@ -152,6 +154,26 @@ impl<V: Visitor> JudgingVisitor<'_, V> {
     fn visit(&self, run: RecordRun<'_>, local: &mut V::Local, stats: &mut FilterStats) -> bool {
         self.criterion.count(&run.verdicts, run.count(), stats);
         self.visitor.visit(run, local)
+    }
+
+    /// Counts and visits records that share one URL. Selected ones get empty ranges.
+    fn visit_shared(
+        &self,
+        url: &[u8],
+        records: u64,
+        verdicts: VerdictsRef<'_>,
+        local: &mut V::Local,
+        stats: &mut FilterStats,
+        selected: &mut Vec<Range<usize>>,
+    ) {
+        let end = url.len();
+        let run = RecordRun {
+            records_per_url: records,
+            ..RecordRun::new(RecordUrls::of_one(url, &end), verdicts)
+        };
+        if self.visit(run, local, stats) {
+            selected.extend((0..records).map(|_| 0..0));
+        }
     }
 }
 
@@ -212,10 +234,11 @@ impl<V: Visitor> BlockWorker for VisitWorker<'_, V> {
                     Ok(())
                 },
             ),
-            BlockUrls::Lines(text) => {
+            BlockUrls::Lines(lines) => {
                 let joined = Joined::SameOrigin;
-                engine.judge_lines(text, Stage::Match, joined, scratch, |lines, verdicts| {
-                    let urls = RecordUrls::new(text, lines);
+                let until = Stage::Match;
+                judge_timed(engine, lines, until, joined, scratch, |run, verdicts| {
+                    let urls = RecordUrls::new(lines.text, run);
                     if job.visit(RecordRun::new(urls, verdicts), local, stats) {
                         selected.extend(urls.ranges());
                     }
@@ -224,15 +247,15 @@ impl<V: Visitor> BlockWorker for VisitWorker<'_, V> {
             }
             BlockUrls::Shared(url, records) => {
                 let verdicts = engine.judge(url, scratch)?;
-                let end = url.len();
-                let run = RecordRun {
-                    records_per_url: records,
-                    ..RecordRun::new(RecordUrls::of_one(url, &end), verdicts)
-                };
-                if job.visit(run, local, stats) {
-                    selected.extend((0..records).map(|_| 0..0));
-                }
+                job.visit_shared(url, records, verdicts, local, stats, selected);
                 Ok(())
+            }
+            BlockUrls::SharedAtTimes(url, times) => {
+                engine.judge_at_times(url, times, scratch, |records, verdicts| {
+                    let records = records.len() as u64;
+                    job.visit_shared(url, records, verdicts, local, stats, selected);
+                    Ok(())
+                })
             }
         }
     }

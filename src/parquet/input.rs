@@ -4,6 +4,7 @@ use crate::container::settings::bad_job;
 use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::file_format::PARQUET_MAGIC;
 use crate::parquet::chunks::ParquetFile;
+use crate::parquet::times::TimeKind;
 use crate::records::{Field, RecordOptions, USUAL, UrlComposer, UrlName, listed};
 use crate::threads::catch_panic;
 use parquet::basic::{CompressionCodec, Type as PhysicalType};
@@ -27,15 +28,43 @@ pub(super) struct ParquetInput {
     pub meta: ParquetMetaData,
     /// The number of the leaf column with the URLs.
     pub column: usize,
+    /// The number of the leaf column with the times, and their kind; `None` if no times are asked
+    /// for.
+    pub time_column: Option<(usize, TimeKind)>,
     pub composer: Option<UrlComposer>,
+}
+
+/// What a column is read for.
+#[derive(Clone, Copy, Debug)]
+enum ColumnRole {
+    Urls,
+    Times,
+}
+
+impl ColumnRole {
+    fn noun(self) -> &'static str {
+        match self {
+            Self::Urls => "column of URLs",
+            Self::Times => "column of times",
+        }
+    }
+
+    /// The error of a column that cannot have this role.
+    fn refuse<T>(self, what: String) -> Result<T> {
+        let remedy = match self {
+            Self::Urls => Remedy::NameColumn,
+            Self::Times => Remedy::NameTimeColumn,
+        };
+        bad(what).map_err(|err| err.with_remedy(remedy))
+    }
 }
 
 impl ParquetInput {
     /// Opens a file, and finds the column of URLs that `records` names (`a.b` for a field of a
     /// struct). It must be a string or binary column that is not repeated. If no column has exactly
     /// this name, the only one that differs in the case of ASCII letters is used. By default it is
-    /// `url`, or another name that is [usual for URLs](UrlName). Reads the footer and the page indexes. URLs that lack a scheme or a host are
-    /// completed.
+    /// `url`, or another name that is [usual for URLs](UrlName). A column of times is found likewise.
+    /// Reads the footer and the page indexes. URLs that lack a scheme or a host are completed.
     ///
     /// # Errors
     /// I/O errors; [`ErrorKind::BadTable`] for a file that is not Parquet, is encrypted, is
@@ -55,23 +84,52 @@ impl ParquetInput {
                 ));
             }
         };
+        let times = match &records.as_of_column {
+            _ if records.as_of_record => {
+                return bad_job("the rows of a Parquet file have no time of their own")
+                    .map_err(|err| err.with_remedy(Remedy::NameTimeColumn));
+            }
+            None => None,
+            Some(Field::Name(name)) => Some(name.as_str()),
+            Some(Field::Number(number)) => {
+                return bad_job(format!(
+                    "column {number} of times: the columns of a Parquet file have names; give one \
+                     of them"
+                ));
+            }
+        };
         let composer = UrlComposer::of(records);
-        Self::read(path, column, composer).map_err(|err| err.at(path))
+        Self::read(path, column, times, composer).map_err(|err| err.at(path))
     }
 
-    fn read(path: &Path, column: Option<&str>, composer: Option<UrlComposer>) -> Result<Self> {
+    fn read(
+        path: &Path,
+        column: Option<&str>,
+        times: Option<&str>,
+        composer: Option<UrlComposer>,
+    ) -> Result<Self> {
         let chunks = ParquetFile::new(File::open(path)?)?;
         let meta = guard(|| read_footer(&chunks))?;
         check_footer(&meta, chunks.len())?;
         let schema = meta.file_metadata().schema_descr();
         let column = match column {
-            Some(name) => find_column(schema, name)?,
+            Some(name) => find_text_column(schema, name)?,
             None => find_url_column(schema)?,
         };
-        for group in meta.row_groups() {
-            check_codec(group.column(column))?;
-            if group.column(column).num_values() != group.num_rows() {
-                return bad("damaged: the column of URLs has not one value a row");
+        let time_column = match times {
+            Some(name) => Some(find_time_column(schema, name)?),
+            None => None,
+        };
+        let times = time_column.map(|(number, _)| (number, ColumnRole::Times));
+        for (number, role) in [(column, ColumnRole::Urls)].into_iter().chain(times) {
+            for group in meta.row_groups() {
+                check_codec(group.column(number))?;
+                if group.column(number).num_values() != group.num_rows() {
+                    return bad(format!(
+                        "damaged: the {} has not one value a row",
+                        role.noun()
+                    ));
+                }
             }
         }
         Ok(Self {
@@ -79,6 +137,7 @@ impl ParquetInput {
             chunks,
             meta,
             column,
+            time_column,
             composer,
         })
     }
@@ -205,20 +264,20 @@ fn find_url_column(schema: &SchemaDescriptor) -> Result<usize> {
     let numbers: Vec<usize> = (0..paths.len()).filter(may_hold_urls).collect();
     let names = numbers.iter().map(|&number| paths[number].as_bytes());
     match UrlName::among(names) {
-        UrlName::Found(found) => find_column(schema, &paths[numbers[found]]),
-        UrlName::Missing => find_column(schema, USUAL),
+        UrlName::Found(found) => find_text_column(schema, &paths[numbers[found]]),
+        UrlName::Missing => find_text_column(schema, USUAL),
         UrlName::Several(several)
             if several
                 .iter()
                 .all(|&found| paths[numbers[found]].eq_ignore_ascii_case(USUAL)) =>
         {
-            find_column(schema, USUAL)
+            find_text_column(schema, USUAL)
         }
         UrlName::Several(several) => {
             let names = several
                 .iter()
                 .map(|&found| paths[numbers[found]].as_bytes());
-            wrong_column(format!(
+            ColumnRole::Urls.refuse(format!(
                 "has no column {USUAL:?}, and several that may hold URLs: {}",
                 listed(names)
             ))
@@ -226,9 +285,27 @@ fn find_url_column(schema: &SchemaDescriptor) -> Result<usize> {
     }
 }
 
+/// The number of the column of URLs with this path. The type is checked before any row is read, so a
+/// wrong column costs no time.
+fn find_text_column(schema: &SchemaDescriptor, name: &str) -> Result<usize> {
+    let number = find_column(schema, name, ColumnRole::Urls)?;
+    let physical = schema.column(number).physical_type();
+    if physical != PhysicalType::BYTE_ARRAY {
+        let what = format!("column {name:?} holds {physical}, not strings");
+        return ColumnRole::Urls.refuse(what);
+    }
+    Ok(number)
+}
+
+/// The number of the column of times with this path, and the kind of its values.
+fn find_time_column(schema: &SchemaDescriptor, name: &str) -> Result<(usize, TimeKind)> {
+    let number = find_column(schema, name, ColumnRole::Times)?;
+    Ok((number, TimeKind::of(&schema.column(number))?))
+}
+
 /// The number of the leaf column with this path, or of the only one that differs from it in case
-/// alone.
-fn find_column(schema: &SchemaDescriptor, name: &str) -> Result<usize> {
+/// alone. It has at most one value a row.
+fn find_column(schema: &SchemaDescriptor, name: &str, role: ColumnRole) -> Result<usize> {
     let paths = column_paths(schema);
     // An exact match wins: two columns may differ in case alone.
     let similar: Vec<usize> = (0..paths.len())
@@ -238,7 +315,7 @@ fn find_column(schema: &SchemaDescriptor, name: &str) -> Result<usize> {
         (Some(number), _) | (None, &[number]) => number,
         (None, []) => {
             let names = paths[..paths.len().min(100)].join(", ");
-            return wrong_column(format!("has no column {name:?}, only {names}"));
+            return role.refuse(format!("has no column {name:?}, only {names}"));
         }
         (None, several) => {
             let names = several
@@ -246,23 +323,15 @@ fn find_column(schema: &SchemaDescriptor, name: &str) -> Result<usize> {
                 .map(|column| paths[*column].as_str())
                 .collect::<Vec<_>>()
                 .join(", ");
-            return wrong_column(format!(
+            return role.refuse(format!(
                 "has no column {name:?}, and several that differ in case only: {names}"
             ));
         }
     };
-    // The type is checked before any row is read, so a wrong column costs no time.
-    let column = schema.column(number);
-    if column.max_rep_level() > 0 {
+    if schema.column(number).max_rep_level() > 0 {
         return bad(format!(
-            "column {name:?} is repeated (a list or map); the column of URLs must hold one value a \
-             row"
-        ));
-    }
-    if column.physical_type() != PhysicalType::BYTE_ARRAY {
-        return wrong_column(format!(
-            "column {name:?} holds {}, not strings",
-            column.physical_type()
+            "column {name:?} is repeated (a list or map); the {} must hold one value a row",
+            role.noun()
         ));
     }
     Ok(number)
@@ -283,10 +352,6 @@ pub(super) fn check_codec(chunk: &ColumnChunkMetaData) -> Result<()> {
 
 pub(super) fn bad<T>(what: impl Into<String>) -> Result<T> {
     Err(ErrorKind::BadTable(what.into()).into())
-}
-
-fn wrong_column<T>(what: String) -> Result<T> {
-    bad(what).map_err(|err| err.with_remedy(Remedy::NameColumn))
 }
 
 /// Converts an error of the `parquet` crate, which may contain an I/O error.

@@ -23,6 +23,7 @@ mod route;
 mod row_groups;
 mod spool;
 mod table;
+mod times;
 mod urls;
 mod values;
 mod visit;

@@ -4,7 +4,7 @@
 //! takes longer than judging, so idle workers read the next row groups meanwhile.
 
 use crate::container::criterion::Criterion;
-use crate::container::judged_records::RecordUrls;
+use crate::container::judged_records::{RecordUrls, judge_timed};
 use crate::container::settings::Settings;
 use crate::error::Result;
 use crate::judge::emitter::Joined;
@@ -125,8 +125,9 @@ pub(super) fn judge_batch<'s>(
     let mut stats = FilterStats::of_bytes(batch.bytes);
     let mut row = 0;
     let joined = Joined::SameOrigin;
-    judge.judge_lines(
-        &batch.text,
+    judge_timed(
+        judge,
+        batch.lines(),
         Stage::Match,
         joined,
         scratch,
@@ -139,21 +140,27 @@ pub(super) fn judge_batch<'s>(
         },
     )?;
     // The line of a long value is empty, so it was counted as invalid. Now the value itself is
-    // judged, once for all its rows: a dictionary of 2 KB can give a million rows one value of 60
-    // MiB.
-    for LongValue { value, rows } in &batch.long {
-        let verdicts = judge.judge(value.data(), scratch)?;
-        let count = rows.len() as u64;
-        stats.lines -= count;
-        stats.invalid -= count;
-        criterion.count(&verdicts, count, &mut stats);
+    // judged, once for all its rows with the same rules: a dictionary of 2 KB can give a million rows
+    // one value of 60 MiB.
+    for LongValue { value, rows, times } in &batch.long {
         let value = value.data();
-        for row in rows {
-            each(
-                *row..row + 1,
-                RecordUrls::of_one(value, &value.len()),
-                &verdicts,
-            )?;
+        let end = value.len();
+        stats.lines -= rows.len() as u64;
+        stats.invalid -= rows.len() as u64;
+        let mut judge_rows = |rows: &[usize], verdicts: &VerdictsRef<'_>| {
+            criterion.count(verdicts, rows.len() as u64, &mut stats);
+            for row in rows {
+                let urls = RecordUrls::of_one(value, &end);
+                each(*row..row + 1, urls, verdicts)?;
+            }
+            Ok(())
+        };
+        if times.is_empty() {
+            judge_rows(rows, &judge.judge(value, scratch)?)?;
+        } else {
+            judge.judge_at_times(value, times, scratch, |found, verdicts| {
+                judge_rows(&rows[found], &verdicts)
+            })?;
         }
     }
     Ok(stats)

@@ -52,9 +52,9 @@ enum CurrentPage {
 }
 
 impl ValueReader {
-    pub(super) fn new(input: &ParquetInput, row_group: usize) -> Result<Self> {
-        let pages = CheckedPages::open(input, row_group, input.column)?;
-        let descr = input.schema().column(input.column);
+    pub(super) fn new(input: &ParquetInput, row_group: usize, column: usize) -> Result<Self> {
+        let pages = CheckedPages::open(input, row_group, column)?;
+        let descr = input.schema().column(column);
         let full_level = descr.max_def_level();
         let queue = PageQueue::default();
         let reader = get_typed_column_reader(get_column_reader(descr, Box::new(queue.clone())));

@@ -44,9 +44,13 @@ fn visit_rows(block: &mut RowBlock, worker: &mut dyn BlockWorker) -> Result<()> 
     selected.clear();
     // The line of a long value is blank, and would count as a row that is not a URL.
     urls.remove_long_lines();
-    worker.visit(BlockUrls::Lines(&urls.text), stats, selected)?;
-    for LongValue { value, rows } in &urls.long {
-        let shared = BlockUrls::Shared(value.data(), rows.len() as u64);
+    worker.visit(BlockUrls::Lines(urls.lines()), stats, selected)?;
+    for LongValue { value, rows, times } in &urls.long {
+        let shared = if times.is_empty() {
+            BlockUrls::Shared(value.data(), rows.len() as u64)
+        } else {
+            BlockUrls::SharedAtTimes(value.data(), times)
+        };
         worker.visit(shared, stats, selected)?;
     }
     Ok(())

@@ -4,7 +4,7 @@ use crate::error::{ErrorKind, Remedy, Result};
 use crate::file_format::without_mark;
 use crate::records::csv::{self, RecordEnd};
 use crate::records::delimiter::{self, Delimiter, SAMPLE, find_delimiter, sep_line};
-use crate::records::extract::{RecordFormat, UrlField};
+use crate::records::extract::{RecordFormat, TimeField, UrlField};
 use crate::records::json_sample::{self, JsonKey, JsonLayout};
 use crate::records::options::{Field, InputFormat, RecordOptions};
 use crate::records::url_names::{USUAL, UrlName, listed};
@@ -27,9 +27,11 @@ pub(crate) struct InputHead {
     pub header_len: usize,
 }
 
-/// The position of the URL in records, and the length of the header.
+/// The positions of the URL and of the time in records, and the length of the header.
 struct RecordLayout {
     field: UrlField,
+    /// `None` if no times are asked for.
+    time: Option<TimeField>,
     header_len: usize,
 }
 
@@ -37,8 +39,13 @@ impl RecordLayout {
     fn without_header(field: UrlField) -> Self {
         Self {
             field,
+            time: None,
             header_len: 0,
         }
+    }
+
+    fn with_time(self, time: Option<TimeField>) -> Self {
+        Self { time, ..self }
     }
 }
 
@@ -51,7 +58,8 @@ impl InputHead {
     ///
     /// # Errors
     /// [`ErrorKind::BadList`] if there is no such column, if the delimiter or the key of the URLs is
-    /// not clear, and for JSON over several lines.
+    /// not clear, if the records have no times and these are asked for, and for JSON over several
+    /// lines.
     pub(crate) fn of(
         name: &Path,
         start: &[u8],
@@ -71,6 +79,9 @@ impl InputHead {
         let line = start.lines_with_terminator().next().unwrap_or_default();
         let mut options = Cow::Borrowed(options);
         let layout = match format {
+            InputFormat::Text if options.has_times() => {
+                bad_time("a list of URLs has no times; give a table, JSON lines or a crawl index")
+            }
             InputFormat::Text if !options.rewrites() => {
                 let first_format =
                     (mark_len > 0).then(|| RecordFormat::new(UrlField::Line, &options).with_mark());
@@ -80,24 +91,34 @@ impl InputHead {
                 }));
             }
             InputFormat::Text => Ok(Some(RecordLayout::without_header(UrlField::Line))),
-            InputFormat::Jsonl => json_key(start, has_more, &options).map(|key| {
-                key.map(|key| {
+            InputFormat::Jsonl => match json_key(start, has_more, &options) {
+                Ok(Some(key)) => {
                     options.to_mut().json_key = Some(key);
-                    RecordLayout::without_header(UrlField::Json)
-                })
-            }),
-            InputFormat::Cdxj => Ok(Some(RecordLayout::without_header(UrlField::JsonAtEnd))),
-            InputFormat::Cdx => cdx_layout(line).map(Some),
+                    let layout = RecordLayout::without_header(UrlField::Json);
+                    time_key(&options).map(|time| Some(layout.with_time(time)))
+                }
+                Ok(None) => return Ok(None),
+                Err(err) => Err(err),
+            },
+            InputFormat::Cdxj => cdxj_layout(&options).map(Some),
+            InputFormat::Cdx => cdx_layout(line, &options).map(Some),
             InputFormat::Tsv | InputFormat::Csv => table_layout(format, start, has_more, &options),
         };
-        let Some(RecordLayout { field, header_len }) = layout.map_err(|err| err.at(name))? else {
+        let layout = layout.map_err(|err| err.at(name))?;
+        let Some(RecordLayout {
+            field,
+            time,
+            header_len,
+        }) = layout
+        else {
             return Ok(None);
         };
         // A byte order mark belongs to the header if there is one, else to the first record.
         let has_marked_record = mark_len > 0 && header_len == 0;
+        let new_format = || RecordFormat::new(field, &options).with_time(time.clone());
         Ok(Some(Self {
-            format: Some(RecordFormat::new(field, &options)),
-            first_format: has_marked_record.then(|| RecordFormat::new(field, &options).with_mark()),
+            format: Some(new_format()),
+            first_format: has_marked_record.then(|| new_format().with_mark()),
             header_len: if header_len > 0 {
                 mark_len + header_len
             } else {
@@ -119,7 +140,7 @@ fn choose_format(
     // A name like `list.txt` does not exclude columns.
     let is_sure =
         options.format.is_some() || by_name.is_some_and(|format| format != InputFormat::Text);
-    match (by_name, options) {
+    let format = match (by_name, options) {
         (Some(format), _) if is_sure => Some(format),
         (
             _,
@@ -143,7 +164,15 @@ fn choose_format(
             },
         ) if !is_cdxj(line) => Some(InputFormat::Jsonl),
         (None, _) => format_of_lines(start, has_more),
+    };
+    // A list of URLs has no column of times, so the lines are a table, or objects.
+    if format == Some(InputFormat::Text) && !is_sure && options.as_of_column.is_some() {
+        return match format_of_lines(start, has_more)? {
+            InputFormat::Text => Some(InputFormat::Tsv),
+            other => Some(other),
+        };
     }
+    format
 }
 
 /// The key of the URLs of JSON lines; `None` if more of them have to decide.
@@ -219,13 +248,71 @@ fn table_layout(
             UrlField::Column { number, delimiter }
         }
     });
-    match layout {
-        Ok(layout) => Ok(Some(RecordLayout {
-            header_len: sep_len + layout.header_len,
-            ..layout
-        })),
-        Err(what) => bad_list(what).map_err(|err| err.with_remedy(Remedy::NameColumn)),
+    let layout = match layout {
+        Ok(layout) => layout,
+        Err(what) => return bad_list(what).map_err(|err| err.with_remedy(Remedy::NameColumn)),
+    };
+    let (names, line_len) = split_header(table, &layout.field);
+    let time = time_column(&names, table.is_empty(), options)?;
+    // A name shows that the first line is a header.
+    let is_named = matches!(options.as_of_column, Some(Field::Name(_)));
+    let header_len = if is_named {
+        line_len
+    } else {
+        layout.header_len
+    };
+    Ok(Some(RecordLayout {
+        time,
+        header_len: sep_len + header_len,
+        ..layout
+    }))
+}
+
+/// The column of the times of a table with these names.
+fn time_column(
+    names: &[Cow<'_, [u8]>],
+    is_empty: bool,
+    options: &RecordOptions,
+) -> Result<Option<TimeField>> {
+    refuse_both_times(options)?;
+    match &options.as_of_column {
+        _ if options.as_of_record => bad_time("the records of a table have no time of their own"),
+        None => Ok(None),
+        Some(Field::Number(number)) => Ok(Some(TimeField::Column(number.saturating_sub(1)))),
+        Some(Field::Name(wanted)) => match position_of(names, wanted) {
+            Some(number) => Ok(Some(TimeField::Column(number))),
+            None if is_empty => Ok(None),
+            None => bad_time(format!(
+                "no column {wanted:?} of times: the first line has {}",
+                list_names(names)
+            )),
+        },
     }
+}
+
+/// The key of the times of JSON lines.
+fn time_key(options: &RecordOptions) -> Result<Option<TimeField>> {
+    refuse_both_times(options)?;
+    match &options.as_of_column {
+        _ if options.as_of_record => bad_time("JSON objects have no time of their own"),
+        None => Ok(None),
+        Some(Field::Name(key)) => Ok(Some(TimeField::Key(key.clone()))),
+        Some(Field::Number(number)) => bad_time(format!(
+            "column {number} of times: the keys of JSON objects have names"
+        )),
+    }
+}
+
+fn refuse_both_times(options: &RecordOptions) -> Result<()> {
+    if options.as_of_record && options.as_of_column.is_some() {
+        return bad_list("times are in a column, or those of the records; choose one".to_owned());
+    }
+    Ok(())
+}
+
+/// The error of an input without the times that are asked for.
+fn bad_time<T>(what: impl Into<String>) -> Result<T> {
+    bad_list(what.into()).map_err(|err| err.with_remedy(Remedy::NameTimeColumn))
 }
 
 fn bad_list<T>(what: String) -> Result<T> {
@@ -307,24 +394,61 @@ fn cdx_field(number: usize) -> UrlField {
     }
 }
 
-/// The layout of a list whose name ends in `.cdx`. A WACZ collection names its CDXJ `index.cdx.gz`.
-fn cdx_layout(line: &[u8]) -> Result<RecordLayout> {
-    if is_cdxj(line) {
-        return Ok(RecordLayout::without_header(UrlField::JsonAtEnd));
-    }
-    let Some(letters) = cdx_letters(line) else {
-        return Ok(RecordLayout::without_header(cdx_field(2)));
+/// The column of the timestamp in CDXJ lines, and in CDX files without a header.
+const INDEX_TIME: usize = 1;
+
+/// The layout of CDXJ lines.
+fn cdxj_layout(options: &RecordOptions) -> Result<RecordLayout> {
+    refuse_both_times(options)?;
+    let time = if options.as_of_record {
+        Some(TimeField::IndexColumn(INDEX_TIME))
+    } else {
+        time_key(options)?
     };
-    let mut letters = letters.split_str(" ").filter(|letter| !letter.is_empty());
-    match letters.position(|letter| letter == b"a") {
-        Some(number) => Ok(RecordLayout {
-            field: cdx_field(number),
-            header_len: line.len(),
-        }),
-        None => {
-            bad_list("the CDX header names no field \"a\", which is the original URL".to_owned())
-        }
+    Ok(RecordLayout::without_header(UrlField::JsonAtEnd).with_time(time))
+}
+
+/// The layout of a list whose name ends in `.cdx`. A WACZ collection names its CDXJ `index.cdx.gz`.
+fn cdx_layout(line: &[u8], options: &RecordOptions) -> Result<RecordLayout> {
+    if is_cdxj(line) {
+        return cdxj_layout(options);
     }
+    refuse_both_times(options)?;
+    let Some(letters) = cdx_letters(line) else {
+        let time = match &options.as_of_column {
+            _ if options.as_of_record => Some(TimeField::IndexColumn(INDEX_TIME)),
+            None => None,
+            Some(Field::Number(number)) => Some(TimeField::Column(number.saturating_sub(1))),
+            Some(Field::Name(wanted)) => {
+                return bad_time(format!(
+                    "no column {wanted:?} of times: no CDX header names the columns"
+                ));
+            }
+        };
+        return Ok(RecordLayout::without_header(cdx_field(2)).with_time(time));
+    };
+    let letters: Vec<Cow<'_, [u8]>> = letters
+        .split_str(" ")
+        .filter(|letter| !letter.is_empty())
+        .map(Cow::Borrowed)
+        .collect();
+    let Some(number) = position_of(&letters, "a") else {
+        return bad_list(
+            "the CDX header names no field \"a\", which is the original URL".to_owned(),
+        );
+    };
+    let time = match position_of(&letters, "b") {
+        Some(number) if options.as_of_record => Some(TimeField::IndexColumn(number)),
+        None if options.as_of_record => {
+            return bad_time("the CDX header names no field \"b\", which is the timestamp");
+        }
+        _ => time_column(&letters, false, options)?,
+    };
+    Ok(RecordLayout {
+        field: cdx_field(number),
+        time,
+        header_len: line.len(),
+    })
 }
 
 /// The layout of records of columns. `field` gives the position of a column by its number.
@@ -335,17 +459,16 @@ fn column_layout(
 ) -> Result<RecordLayout, String> {
     let (names, line_len) = split_header(start, &field(0));
     let header_len = if options.header { line_len } else { 0 };
+    let layout = |number, header_len| RecordLayout {
+        field: field(number),
+        time: None,
+        header_len,
+    };
     // A name shows that the first line is a header. A number does not.
     match &options.field {
-        Some(Field::Number(number)) => Ok(RecordLayout {
-            field: field(number.saturating_sub(1)),
-            header_len,
-        }),
+        Some(Field::Number(number)) => Ok(layout(number.saturating_sub(1), header_len)),
         Some(Field::Name(wanted)) => match position_of(&names, wanted) {
-            Some(number) => Ok(RecordLayout {
-                field: field(number),
-                header_len: line_len,
-            }),
+            Some(number) => Ok(layout(number, line_len)),
             None if start.is_empty() => Ok(RecordLayout::without_header(field(0))),
             None => Err(format!(
                 "no column {wanted:?}: the first line has {}",
@@ -353,14 +476,8 @@ fn column_layout(
             )),
         },
         None => match UrlName::among(names.iter().map(|name| &**name)) {
-            UrlName::Found(number) => Ok(RecordLayout {
-                field: field(number),
-                header_len: line_len,
-            }),
-            UrlName::Missing if names.len() <= 1 => Ok(RecordLayout {
-                field: field(0),
-                header_len,
-            }),
+            UrlName::Found(number) => Ok(layout(number, line_len)),
+            UrlName::Missing if names.len() <= 1 => Ok(layout(0, header_len)),
             UrlName::Missing => Err(format!(
                 "no column {USUAL:?}: the first line has {}",
                 list_names(&names)
@@ -406,6 +523,7 @@ fn list_names(names: &[Cow<'_, [u8]>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::records::ExtractedUrls;
     use InputFormat::*;
 
     #[test]
@@ -439,5 +557,286 @@ mod tests {
                 .unwrap();
             assert_eq!(format, expected, "{name} {line}");
         }
+    }
+
+    fn with_column(field: &str) -> RecordOptions {
+        RecordOptions::default().as_of_column(Field::from(field))
+    }
+
+    fn of_records() -> RecordOptions {
+        RecordOptions::default().as_of_record(true)
+    }
+
+    /// Each URL with its time, or the error.
+    fn timed_urls(name: &str, text: &str, options: &RecordOptions) -> Result<String, String> {
+        let head = InputHead::of(Path::new(name), text.as_bytes(), false, options);
+        let head = head.map_err(|err| err.to_string())?.unwrap();
+        let format = head.first_format.or(head.format).unwrap();
+        let mut out = ExtractedUrls::default();
+        format.extract(&text.as_bytes()[head.header_len..], &mut out);
+        let urls: Vec<&str> = std::str::from_utf8(&out.urls).unwrap().lines().collect();
+        assert_eq!(
+            (urls.len(), out.ends.len()),
+            (out.times.len(), out.times.len())
+        );
+        let rows = urls
+            .into_iter()
+            .zip(&out.times)
+            .map(|(url, time)| match time {
+                None => format!("{url} never"),
+                Some(1_709_640_000) => format!("{url} noon"),
+                Some(1_709_683_199) => format!("{url} night"),
+                Some(time) => format!("{url} {time}"),
+            });
+        Ok(rows.collect::<Vec<_>>().join(", "))
+    }
+
+    #[test]
+    fn each_format_has_times() {
+        let key = "m.fetched";
+        for (name, options, text, expected) in [
+            // psql's COPY, with a column that may be empty.
+            (
+                "a.csv",
+                with_column("at"),
+                "id,url,at\n1,u,2024-03-05 12:00:00+00\n2,v,\n3,w\n4,x,\"2024-03-05\"\n",
+                "u noon, v never, w never, x night",
+            ),
+            (
+                "a.csv",
+                with_column("1"),
+                "at,url\n20240305120000,u\n",
+                "u noon",
+            ),
+            (
+                "a.csv",
+                with_column("2").field(Field::Number(1)),
+                "u,1709640000\nv,1709640000.5\n",
+                "u noon, v noon",
+            ),
+            ("a.csv", with_column("9"), "url,n\nu,1\n", "u never"),
+            // A name makes the first line a header, whatever names the URL.
+            (
+                "a.csv",
+                with_column("at").field(Field::Number(1)),
+                "link,at\nu,2024-03-05\n",
+                "u night",
+            ),
+            (
+                "a.csv",
+                with_column("at"),
+                "\u{feff}url;at\nu;2024-03-05\n",
+                "u night",
+            ),
+            (
+                "a.csv",
+                with_column("at"),
+                "sep=;\r\nurl;at\r\nu;2024-03-05\r\n",
+                "u night",
+            ),
+            (
+                "a.csv",
+                with_column("at").default_scheme("https".to_owned()),
+                "url,at\ne.example/,2024-03-05\n",
+                "https://e.example/ night",
+            ),
+            (
+                "a.tsv",
+                with_column("at"),
+                "url\tat\nu\t2024-03-05T12:00:00Z\nv\n",
+                "u noon, v never",
+            ),
+            (
+                "list",
+                with_column("at"),
+                "url\tat\nu\t1709640000\n",
+                "u noon",
+            ),
+            (
+                "list.txt",
+                with_column("2").field(Field::Number(1)),
+                "u\t1709640000\n",
+                "u noon",
+            ),
+            // The index of Common Crawl, as its server writes it.
+            (
+                "cc-index",
+                with_column("timestamp"),
+                "{\"urlkey\": \"example,e)/\", \"timestamp\": \"20240305120000\", \"url\": \"u\", \"status\": \"200\"}\n\
+                 {\"url\": \"v\"}\n[]\n",
+                "u noon, v never,  never",
+            ),
+            (
+                "a.jsonl",
+                with_column(key),
+                "{\"url\":\"u\",\"m\":{\"fetched\":1709640000123}}\n",
+                "u noon",
+            ),
+            (
+                "a.jsonl",
+                with_column("t").json_key("a.b".to_owned()),
+                "{\"a\":{\"b\":\"u\"},\"t\":\"2024-03-05\"}\n",
+                "u night",
+            ),
+            (
+                "a.jsonl",
+                with_column("t"),
+                "\u{feff}{\"url\":\"u\",\"t\":1709640000}\n",
+                "u noon",
+            ),
+            // pywb, cdxj-indexer, and ArchiveWeb.page with milliseconds.
+            (
+                "index.cdxj",
+                of_records(),
+                "!meta 0 {}\n\
+                 example,e)/ 20240305120000 {\"url\": \"u\", \"mime\": \"text/html\", \"timestamp\": \"1\"}\n\
+                 example,e)/a{b} 20240305120000333 {\"url\": \"v\"}\n\
+                 example,e)/ 20240305 {\"url\": \"w\"}\n\
+                 {\"url\": \"x\"}\nexample,e)/ 20240305120000\n",
+                " never, u noon, v noon, w night, x never,  noon",
+            ),
+            (
+                "index.cdxj",
+                with_column("warc.date"),
+                "k 20200101000000 {\"url\": \"u\", \"warc\": {\"date\": \"2024-03-05\"}}\n",
+                "u night",
+            ),
+            // Eleven fields, as the Internet Archive writes them.
+            (
+                "a.cdx",
+                of_records(),
+                " CDX N b a m s k r M S V g\n\
+                 example,e)/ 20240305120000 u text/html 200 AAAA - - 1234 567 a.warc.gz\n\
+                 example,e)/ 2024030512 v text/html 200 AAAA - - 1234 567 a.warc.gz\nshort\n",
+                "u noon, v 1709643599,  never",
+            ),
+            (
+                "a.cdx",
+                of_records(),
+                "k 20240305120000 u text/html\n",
+                "u noon",
+            ),
+            (
+                "a.cdx",
+                of_records(),
+                " CDX a b\nu 20240305120000\n",
+                "u noon",
+            ),
+            (
+                "a.cdx",
+                with_column("s"),
+                " CDX N b a s\nk 20200101000000 u 1709640000\n",
+                "u noon",
+            ),
+            (
+                "a.cdx",
+                with_column("4"),
+                "k 20200101000000 u 1709640000\n",
+                "u noon",
+            ),
+            (
+                "index.cdx.gz",
+                of_records(),
+                "k 20240305120000 {\"url\": \"u\"}\n",
+                "u noon",
+            ),
+        ] {
+            let found = timed_urls(name, text, &options);
+            assert_eq!(found.as_deref(), Ok(expected), "{name}: {text}");
+            // Without times, the URLs are the same, and no time is kept.
+            let untimed = RecordOptions {
+                as_of_column: None,
+                as_of_record: false,
+                ..options
+            };
+            let head = InputHead::of(Path::new(name), text.as_bytes(), false, &untimed);
+            if let Some(format) = head.unwrap().unwrap().format {
+                let mut out = ExtractedUrls::default();
+                out.times.push(None);
+                format.extract(text.as_bytes(), &mut out);
+                assert!(out.times.is_empty(), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn missing_times_are_named() {
+        for (name, options, text, message) in [
+            (
+                "a.csv",
+                with_column("day"),
+                "url,at\nu,1\n",
+                "a.csv: no column \"day\" of times: the first line has \"url\", \"at\"",
+            ),
+            (
+                "a.tsv",
+                with_column("day"),
+                "url\nu\n",
+                "no column \"day\" of times: the first line has \"url\"",
+            ),
+            (
+                "a.csv",
+                of_records(),
+                "url,at\nu,1\n",
+                "the records of a table have no time of their own",
+            ),
+            (
+                "a.csv",
+                of_records().as_of_column(Field::Number(2)),
+                "url,at\n",
+                "choose one",
+            ),
+            (
+                "a.jsonl",
+                of_records(),
+                "{\"url\":\"u\"}\n",
+                "JSON objects have no time of their own",
+            ),
+            (
+                "a.jsonl",
+                with_column("2"),
+                "{\"url\":\"u\"}\n",
+                "the keys of JSON objects have names",
+            ),
+            ("a.txt", of_records(), "u\n", "a list of URLs has no times"),
+            (
+                "list",
+                of_records(),
+                "https://e.example/\n",
+                "a list of URLs has no times",
+            ),
+            (
+                "list",
+                with_column("2").format(Text),
+                "u\t1\n",
+                "a list of URLs has no times",
+            ),
+            (
+                "a.cdx",
+                with_column("x"),
+                " CDX a b\nu 1\n",
+                "no column \"x\" of times: the first line has \"a\", \"b\"",
+            ),
+            (
+                "a.cdx",
+                with_column("x"),
+                "k 1 u\n",
+                "no CDX header names the columns",
+            ),
+            (
+                "a.cdx",
+                of_records(),
+                " CDX N a\nk u\n",
+                "names no field \"b\"",
+            ),
+        ] {
+            let found = timed_urls(name, text, &options).unwrap_err();
+            assert!(found.contains(message), "{name} {text}: {found}");
+        }
+        // An empty table lacks nothing.
+        assert_eq!(
+            timed_urls("a.csv", "", &with_column("day")),
+            Ok(String::new())
+        );
     }
 }

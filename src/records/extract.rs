@@ -1,10 +1,11 @@
-//! Extracts the URLs of records, one per line.
+//! Extracts the URLs of records, one per line, and their times if these are asked for.
 
 use crate::file_format::without_mark;
 use crate::records::compose::UrlComposer;
 use crate::records::csv::{self, RecordEnd};
 use crate::records::json;
 use crate::records::options::RecordOptions;
+use crate::records::row_time::{parse_index_time, parse_row_time};
 use crate::url::page_url;
 use std::borrow::Cow;
 
@@ -24,6 +25,19 @@ pub(crate) fn without_end(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
+/// A column of a line of unquoted text, counted from 0; empty if the line has fewer.
+#[inline]
+fn column_of(line: &[u8], number: usize, delimiter: u8) -> &[u8] {
+    let start = match number.checked_sub(1) {
+        None => Some(0),
+        Some(nth) => memchr::memchr_iter(delimiter, line)
+            .nth(nth)
+            .map(|at| at + 1),
+    };
+    let column = start.map_or(&[][..], |start| &line[start..]);
+    &column[..memchr::memchr(delimiter, column).unwrap_or(column.len())]
+}
+
 /// The position of the URL in a record. Columns count from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UrlField {
@@ -39,12 +53,25 @@ pub(super) enum UrlField {
     JsonAtEnd,
 }
 
+/// The position of the time in a record. Columns count from 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum TimeField {
+    /// A column of the table that has the URL in another one.
+    Column(usize),
+    /// The column of timestamps of a CDX or CDXJ line. Blanks separate columns.
+    IndexColumn(usize),
+    /// A key of the object that has the URL.
+    Key(String),
+}
+
 /// The format of the records of one input.
 #[derive(Debug)]
 pub(crate) struct RecordFormat {
     field: UrlField,
     key: String,
     composer: Option<UrlComposer>,
+    /// `None` if no times are asked for.
+    time: Option<TimeField>,
     /// Whether a byte order mark precedes the first record.
     has_mark: bool,
 }
@@ -56,11 +83,16 @@ pub(crate) struct ExtractedUrls {
     pub urls: Vec<u8>,
     /// The end of each record, line end included.
     pub ends: Vec<usize>,
+    /// The time of each record in seconds since 1970, `None` if it has no readable one. Empty if no
+    /// times are asked for.
+    pub times: Vec<Option<i64>>,
 }
 
 impl ExtractedUrls {
     pub(crate) fn bytes_held(&self) -> usize {
-        self.urls.capacity() + self.ends.capacity() * size_of::<usize>()
+        self.urls.capacity()
+            + self.ends.capacity() * size_of::<usize>()
+            + self.times.capacity() * size_of::<Option<i64>>()
     }
 }
 
@@ -70,8 +102,14 @@ impl RecordFormat {
             field,
             key: options.key().to_owned(),
             composer: UrlComposer::of(options),
+            time: None,
             has_mark: false,
         }
+    }
+
+    /// The same format, with times.
+    pub(super) fn with_time(self, time: Option<TimeField>) -> Self {
+        Self { time, ..self }
     }
 
     /// The format of JSON objects whose URLs are extracted already.
@@ -127,26 +165,50 @@ impl RecordFormat {
         }
     }
 
-    /// Extracts the URLs of whole records. The last record may lack its line end.
+    /// Extracts the URLs of whole records, and their times if these are asked for. The last record
+    /// may lack its line end.
     pub(crate) fn extract(&self, text: &[u8], out: &mut ExtractedUrls) {
         out.urls.clear();
         out.ends.clear();
+        out.times.clear();
+        // Compiled once with times and once without: a list without them costs no branch per line.
+        match self.time {
+            None => self.extract_records::<false>(text, out),
+            Some(_) => self.extract_records::<true>(text, out),
+        }
+    }
+
+    fn extract_records<const TIMED: bool>(&self, text: &[u8], out: &mut ExtractedUrls) {
         let mut at = self.start(text);
         // A mark alone is a line without a URL.
         if at > 0 && at == text.len() {
             out.urls.push(b'\n');
             out.ends.push(at);
+            if TIMED {
+                out.times.push(None);
+            }
         }
+        let time_column = match self.time {
+            Some(TimeField::Column(number)) if TIMED => Some(number),
+            _ => None,
+        };
         while at < text.len() {
             let end = match self.field {
                 UrlField::Csv { number, delimiter } => {
                     let mut url = Cow::Borrowed(&[][..]);
+                    let mut time = None;
                     let end = csv::record(&text[at..], delimiter, |column, value| {
+                        if TIMED && time_column == Some(column) {
+                            time = parse_row_time(&value);
+                        }
                         if column == number {
                             url = value;
                         }
                     });
                     self.append(&url, out);
+                    if TIMED {
+                        out.times.push(time);
+                    }
                     match end {
                         RecordEnd::At(len) => at + len,
                         RecordEnd::Open { .. } => text.len(),
@@ -155,8 +217,12 @@ impl RecordFormat {
                 _ => {
                     let end =
                         memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |len| at + len + 1);
-                    let line = &text[at..end];
-                    self.append_line(without_end(line), out);
+                    let line = without_end(&text[at..end]);
+                    if TIMED {
+                        self.append_timed_line(line, out);
+                    } else {
+                        self.append_line(line, out);
+                    }
                     end
                 }
             };
@@ -168,23 +234,46 @@ impl RecordFormat {
     fn append_line(&self, line: &[u8], out: &mut ExtractedUrls) {
         match self.field {
             UrlField::Column { number, delimiter } => {
-                let start = match number.checked_sub(1) {
-                    None => Some(0),
-                    Some(nth) => memchr::memchr_iter(delimiter, line)
-                        .nth(nth)
-                        .map(|at| at + 1),
-                };
-                let column = start.map_or(&[][..], |start| &line[start..]);
-                self.append(
-                    &column[..memchr::memchr(delimiter, column).unwrap_or(column.len())],
-                    out,
-                );
+                self.append(column_of(line, number, delimiter), out);
             }
             UrlField::Json => self.append_json(line, out),
             UrlField::JsonAtEnd => self.append_json(&line[object_start(line)..], out),
             // A line without fields is judged as it is, with or without a composer.
             UrlField::Line | UrlField::Csv { .. } => self.append_text(line, out),
         }
+    }
+
+    /// [`append_line`](Self::append_line), and the time of the line.
+    fn append_timed_line(&self, line: &[u8], out: &mut ExtractedUrls) {
+        let time = match &self.time {
+            None => None,
+            Some(TimeField::IndexColumn(number)) => {
+                let object = match self.field {
+                    UrlField::JsonAtEnd => object_start(line),
+                    _ => line.len(),
+                };
+                parse_index_time(column_of(&line[..object], *number, b' '))
+            }
+            Some(TimeField::Column(number)) => match self.field {
+                UrlField::Column { delimiter, .. } => {
+                    parse_row_time(column_of(line, *number, delimiter))
+                }
+                _ => None,
+            },
+            Some(TimeField::Key(key)) => {
+                // The URL is in the same object, so one pass finds both.
+                let object = match self.field {
+                    UrlField::JsonAtEnd => &line[object_start(line)..],
+                    _ => line,
+                };
+                let found = json::url_and_time_at(object, &self.key, key);
+                self.append(found.url.as_deref().unwrap_or_default().as_bytes(), out);
+                out.times.push(found.time);
+                return;
+            }
+        };
+        self.append_line(line, out);
+        out.times.push(time);
     }
 
     fn append_json(&self, object: &[u8], out: &mut ExtractedUrls) {

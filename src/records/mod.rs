@@ -1,5 +1,5 @@
 //! The position of the URL in each record of an input: the whole line, a column, or a key of a JSON
-//! object.
+//! object. Likewise the time of a record.
 
 mod compose;
 mod csv;
@@ -9,6 +9,7 @@ mod extract;
 mod json;
 mod json_sample;
 mod options;
+mod row_time;
 mod url_names;
 
 #[cfg(feature = "parquet")]
@@ -17,5 +18,7 @@ pub(crate) use delimiter::table_head;
 pub(crate) use detect::InputHead;
 pub(crate) use extract::{ExtractedUrls, RecordFormat, without_end};
 pub use options::{Field, InputFormat, RecordOptions};
+#[cfg(feature = "parquet")]
+pub(crate) use row_time::{parse_row_time, time_of_float, time_of_integer};
 #[cfg(feature = "parquet")]
 pub(crate) use url_names::{USUAL, UrlName, listed};

@@ -102,6 +102,16 @@ pub struct RecordOptions {
     /// and host. Without a scheme it is `default_scheme`, else `https`. With `None` paths are
     /// not URLs.
     pub host: Option<String>,
+    /// The column or JSON key of the time by whose rules each record is judged; `None` if records
+    /// have none. A name is matched as that of the URLs is, and numbers are for CSV, TSV and CDX.
+    ///
+    /// Times are RFC 3339 (without a zone in UTC), `YYYYMMDDhhmmss`, or seconds, milliseconds,
+    /// microseconds or nanoseconds since 1970 with 10, 13, 16 or 19 digits. A date, a month or a year
+    /// stands for its last second. Parquet columns may also be timestamps and dates.
+    pub as_of_column: Option<Field>,
+    /// Whether each record is judged by the rules of its own time: `WARC-Date` of a WARC record, the
+    /// timestamp of a line of a CDXJ or CDX index. It is an error for other inputs.
+    pub as_of_record: bool,
 }
 
 impl RecordOptions {
@@ -145,6 +155,23 @@ impl RecordOptions {
     pub fn host(mut self, host: impl Into<Option<String>>) -> Self {
         self.host = host.into();
         self
+    }
+
+    /// Sets [`as_of_column`](Self::as_of_column).
+    pub fn as_of_column(mut self, as_of_column: impl Into<Option<Field>>) -> Self {
+        self.as_of_column = as_of_column.into();
+        self
+    }
+
+    /// Sets [`as_of_record`](Self::as_of_record).
+    pub fn as_of_record(mut self, as_of_record: bool) -> Self {
+        self.as_of_record = as_of_record;
+        self
+    }
+
+    /// Whether records have times.
+    pub(crate) fn has_times(&self) -> bool {
+        self.as_of_column.is_some() || self.as_of_record
     }
 
     /// Whether URLs are rewritten before they are judged.

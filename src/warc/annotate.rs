@@ -20,6 +20,8 @@ use std::sync::Arc;
 pub(super) struct AnnotateJob<'a, 's> {
     pub annotator: Annotator<'a, 's>,
     format: Arc<RecordFormat>,
+    /// Whether each record is judged by the rules of its own time.
+    with_times: bool,
 }
 
 /// The output of lines, and the counts.
@@ -29,10 +31,11 @@ pub(super) struct AnnotateWriter<'w> {
 }
 
 impl<'a, 's> AnnotateJob<'a, 's> {
-    pub(super) fn new(annotator: Annotator<'a, 's>) -> Self {
+    pub(super) fn new(annotator: Annotator<'a, 's>, with_times: bool) -> Self {
         Self {
             annotator,
             format: Arc::new(RecordFormat::of_objects()),
+            with_times,
         }
     }
 }
@@ -97,7 +100,7 @@ impl<'s, 'w> RecordJob<AnnotateWriter<'w>> for AnnotateJob<'_, 's> {
     }
 
     fn judge(&self, block: &mut WarcBlock, scratch: &mut AnnotateScratch<'s>) -> Result<()> {
-        block.extract_urls();
+        block.extract_urls(self.with_times);
         let form = self.annotator.writer.form;
         let results = &mut block.results;
         let lines = &mut results.lines;

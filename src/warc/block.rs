@@ -6,6 +6,7 @@ use crate::judge::Verdict;
 use crate::pipeline::FilterStats;
 use crate::pipeline::blocks::LineBlock;
 use crate::records::ExtractedUrls;
+use crate::time_text::parse_time_in_utc;
 use crate::url::page_url;
 use crate::warc::record_parser::RecordParser;
 use std::ops::Range;
@@ -157,16 +158,20 @@ impl WarcBlock {
         });
     }
 
-    /// Writes the URL by which each record is judged to the results, one per line. A `warcinfo`
-    /// record has none.
-    pub(super) fn extract_urls(&mut self) {
-        let urls = &mut self.results.urls.urls;
+    /// Writes the URL by which each record is judged to the results, one per line, and its time if
+    /// asked. A `warcinfo` record has no URL.
+    pub(super) fn extract_urls(&mut self, with_times: bool) {
+        let ExtractedUrls { urls, times, .. } = &mut self.results.urls;
         urls.clear();
+        times.clear();
         for record in &self.records {
             if !record.is_warcinfo {
                 urls.extend_from_slice(url_of(&self.heads, record));
             }
             urls.push(b'\n');
+            if with_times {
+                times.push(time_of(&self.heads, record));
+            }
         }
     }
 
@@ -192,8 +197,70 @@ pub(super) fn url_of<'b>(heads: &'b [u8], record: &RecordEntry) -> &'b [u8] {
     page_url(target_of(&heads[record.head.clone()]))
 }
 
+/// The time of a record: its `WARC-Date`, in seconds since 1970.
+pub(super) fn time_of(heads: &[u8], record: &RecordEntry) -> Option<i64> {
+    let [date] = headers(&heads[record.head.clone()], ["WARC-Date"]);
+    parse_time_in_utc(date?)
+}
+
 /// The URL of a record: the value of its `WARC-Target-URI`, or nothing.
 pub(super) fn target_of(head: &[u8]) -> &[u8] {
     let [target] = headers(head, ["WARC-Target-URI"]);
     without_brackets(target.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::warc::record_parser::ParseStep;
+
+    /// A block of the records of a text.
+    fn block_of(text: &str) -> WarcBlock {
+        let mut block = WarcBlock::default();
+        let mut parser = RecordParser::default();
+        let mut rest = text.as_bytes();
+        loop {
+            let (used, step) = parser.feed(rest).unwrap();
+            rest = &rest[used..];
+            if matches!(step, ParseStep::Next | ParseStep::More) {
+                block.push(&parser, StoredRecord::Text(0..0), 0, 0);
+                parser.reset();
+            }
+            if step == ParseStep::More {
+                return block;
+            }
+        }
+    }
+
+    #[test]
+    fn each_record_has_its_date() {
+        let record =
+            |fields: &str| format!("WARC/1.1\r\n{fields}\r\nContent-Length: 0\r\n\r\n\r\n\r\n");
+        let text: String = [
+            "WARC-Type: warcinfo\r\nWARC-Date: 2024-03-05T12:00:00Z",
+            "WARC-Type: response\r\nwarc-date: 2024-03-05T12:00:00Z\r\nWARC-Target-URI: https://e.example/a",
+            "WARC-Target-URI: <https://e.example/b>\r\nWARC-Date: 2024-03-05T12:00:00.123456Z",
+            // WARC/1.1 allows lower precision, and some writers leave the zone out.
+            "WARC-Target-URI: https://e.example/c\r\nWARC-Date: 2024-03-05",
+            "WARC-Target-URI: https://e.example/d\r\nWARC-Date: 2024-03-05T12:00:00",
+            "WARC-Target-URI: https://e.example/e\r\nWARC-Date: 20240305120000",
+            "WARC-Target-URI: https://e.example/f",
+        ]
+        .map(record)
+        .concat();
+        let mut block = block_of(&text);
+        block.extract_urls(true);
+        let (noon, night) = (Some(1_709_640_000), Some(1_709_683_199));
+        let expected = [noon, noon, noon, night, noon, None, None];
+        assert_eq!(block.results.urls.times, expected);
+        let urls = block.results.urls.urls.clone();
+        assert_eq!(
+            urls.iter().filter(|byte| **byte == b'\n').count(),
+            expected.len()
+        );
+        // Without times, the URLs are the same, and none of the times is kept.
+        block.extract_urls(false);
+        assert_eq!(block.results.urls.urls, urls);
+        assert!(block.results.urls.times.is_empty());
+    }
 }

@@ -113,6 +113,7 @@ impl OpenFiles for OpenWarcs {
             criterion: settings.criterion,
             compresses: writer.compresses(),
             has_index,
+            with_times: settings.records.as_of_record,
         };
         let mut writer = run_job(&job, self.0, writer, settings.progress)?;
         writer.finish()?;
@@ -122,7 +123,7 @@ impl OpenFiles for OpenWarcs {
 
     fn annotate(self: Box<Self>, settings: &Settings<'_>, output: Output<'_>) -> Result<Written> {
         refuse_records(settings)?;
-        let job = AnnotateJob::new(settings.annotator()?);
+        let job = AnnotateJob::new(settings.annotator()?, settings.records.as_of_record);
         refuse_archive_name(&output)?;
         let mut output = output.of_lines()?;
         let writer = AnnotateWriter {
@@ -141,7 +142,7 @@ impl OpenFiles for OpenWarcs {
         visitor: &dyn BlockVisitor,
     ) -> Result<FilterStats> {
         refuse_records(settings)?;
-        let writer = VisitWriter::new(visitor);
+        let writer = VisitWriter::new(visitor, settings.records.as_of_record);
         Ok(run_job(&VisitJob, self.0, writer, settings.progress)?.total)
     }
 }
@@ -180,9 +181,17 @@ where
     Ok(chain.into_writer())
 }
 
-/// Refuses options that locate URLs in lines.
+/// Refuses options that locate URLs and times in lines.
 fn refuse_records(settings: &Settings<'_>) -> Result<()> {
-    if settings.records == RecordOptions::default() {
+    let records = &settings.records;
+    if records.as_of_column.is_some() {
+        return bad_job(
+            "a column of times is for lists and Parquet files; a record of a WARC file has its time \
+             in WARC-Date",
+        )
+        .map_err(|err| err.with_remedy(Remedy::UseRecordTimes));
+    }
+    if *records == RecordOptions::default().as_of_record(records.as_of_record) {
         return Ok(());
     }
     bad_job(

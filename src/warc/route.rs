@@ -1,6 +1,7 @@
 //! Filters WARC files: writes each record to the output of its verdict.
 
 use crate::container::criterion::Criterion;
+use crate::container::judged_records::{TimedLines, judge_timed};
 use crate::error::{Error, Result};
 use crate::judge::emitter::Joined;
 use crate::judge::engine::{Engine, Scratch};
@@ -19,6 +20,8 @@ pub(super) struct RouteJob<'a, 's> {
     /// Whether the texts of each verdict become gzip members.
     pub compresses: [bool; 4],
     pub has_index: bool,
+    /// Whether each record is judged by the rules of its own time.
+    pub with_times: bool,
 }
 
 /// The outputs by verdict, the index, and the counts.
@@ -122,22 +125,32 @@ fn judged(block: &WarcBlock) -> impl Iterator<Item = (&RecordEntry, Option<Verdi
 impl<'s> RouteJob<'_, 's> {
     /// The verdict of each record, `Invalid` for a `warcinfo` record.
     fn find_verdicts(&self, block: &mut WarcBlock, scratch: &mut Scratch<'s>) -> Result<()> {
-        block.extract_urls();
+        block.extract_urls(self.with_times);
         let engine = self.engine;
         let results = &mut block.results;
         results.verdicts.clear();
         results.stats = FilterStats::default();
         let verdicts = &mut results.verdicts;
         let stats = &mut results.stats;
-        let urls = &results.urls.urls;
+        let urls = TimedLines {
+            text: &results.urls.urls,
+            times: &results.urls.times,
+        };
         let joined = Joined::SameReason;
-        engine.judge_lines(urls, Stage::Match, joined, scratch, |lines, found| {
-            let count = lines.ends.len();
-            self.criterion.count(&found, count as u64, stats);
-            let verdict = self.criterion.destination(&found);
-            verdicts.extend(std::iter::repeat_n(verdict, count));
-            Ok(())
-        })?;
+        judge_timed(
+            engine,
+            urls,
+            Stage::Match,
+            joined,
+            scratch,
+            |lines, found| {
+                let count = lines.ends.len();
+                self.criterion.count(&found, count as u64, stats);
+                let verdict = self.criterion.destination(&found);
+                verdicts.extend(std::iter::repeat_n(verdict, count));
+                Ok(())
+            },
+        )?;
         block.settle_stats();
         Ok(())
     }

@@ -1,9 +1,10 @@
 //! Visits the records of WARC files.
 
+use crate::container::judged_records::TimedLines;
 use crate::container::visit::{BlockUrls, BlockVisitor, BlockWorker};
 use crate::error::Result;
 use crate::pipeline::FilterStats;
-use crate::warc::block::{WarcBlock, url_of};
+use crate::warc::block::{WarcBlock, time_of, url_of};
 use crate::warc::chain::RecordJob;
 use std::ops::Range;
 
@@ -19,17 +20,22 @@ pub(super) struct VisitWriter<'v> {
     worker: Box<dyn BlockWorker + 'v>,
     /// The URLs of a block, one per line.
     urls: Vec<u8>,
+    /// Their times, if these are asked for.
+    times: Vec<Option<i64>>,
+    with_times: bool,
     /// The selected ranges of `urls`.
     selected: Vec<Range<usize>>,
     pub total: FilterStats,
 }
 
 impl<'v> VisitWriter<'v> {
-    pub(super) fn new(visitor: &'v dyn BlockVisitor) -> Self {
+    pub(super) fn new(visitor: &'v dyn BlockVisitor, with_times: bool) -> Self {
         Self {
             visitor,
             worker: visitor.worker(),
             urls: Vec::new(),
+            times: Vec::new(),
+            with_times,
             selected: Vec::new(),
             total: FilterStats::default(),
         }
@@ -50,10 +56,13 @@ impl<'v> RecordJob<VisitWriter<'v>> for VisitJob {
             visitor,
             worker,
             urls,
+            times,
+            with_times,
             selected,
             total,
         } = writer;
         urls.clear();
+        times.clear();
         selected.clear();
         for record in &block.records {
             total.bytes += record.text_len;
@@ -62,9 +71,13 @@ impl<'v> RecordJob<VisitWriter<'v>> for VisitJob {
             } else {
                 urls.extend_from_slice(url_of(&block.heads, record));
                 urls.push(b'\n');
+                if *with_times {
+                    times.push(time_of(&block.heads, record));
+                }
             }
         }
-        worker.visit(BlockUrls::Lines(urls), total, selected)?;
+        let lines = TimedLines { text: urls, times };
+        worker.visit(BlockUrls::Lines(lines), total, selected)?;
         visitor.selected(urls, selected);
         Ok(())
     }

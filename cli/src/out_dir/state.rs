@@ -278,6 +278,8 @@ mod tests {
         "json_key",
         "default_scheme",
         "host",
+        "as_of_column",
+        "as_of_record",
         "form",
         "as_name",
         "add",

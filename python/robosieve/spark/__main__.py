@@ -78,9 +78,10 @@ def _judge(function: Any, spark: Any, args: dict[str, Any]) -> None:
     unknown_to, keep = args.get("unknown_to"), args.get("keep")
     snapshot = Snapshot(args.pop("snapshot"), verify=not args.pop("no_verify"))
     args["any_scheme"] = args.pop("scheme") == "any"
-    field = args.get("field")
-    if field is not None and field.isdecimal():
-        args["field"] = int(field)
+    for name in ("field", "as_of_column"):
+        column = args.get(name)
+        if column is not None and column.isdecimal():
+            args[name] = int(column)
     counts = function(spark, snapshot, args.pop("inputs"), args.pop("output"), **_given(args))
     kinds = ("files", "lines", "allowed", "disallowed", "unknown", "invalid")
     print("  ".join(f"{kind} {counts[kind]:,}" for kind in kinds))
@@ -260,6 +261,10 @@ def _add_record_options(group: Any) -> None:
     group.add_argument("--json-key", metavar="KEY", help="JSON key of the URL (default: url)")
     group.add_argument("--default-scheme", metavar="SCHEME", help="scheme of URLs without one")
     group.add_argument("--host", metavar="HOST", help="host of URLs that are only a path")
+    group.add_argument("--as-of-column", metavar="N|NAME", help="judge records as of the time in this column or key")
+    group.add_argument(
+        "--as-of-record", action="store_true", default=None, help="judge records of WARC, CDXJ and CDX as of their time"
+    )
 
 
 def _add_policy_options(group: Any) -> None:

@@ -28,6 +28,8 @@ class RecordOptions(JudgeOptions, total=False):
     json_key: str | None
     default_scheme: str | None
     host: str | None
+    as_of_column: str | int | None
+    as_of_record: bool
 
 
 class AnnotateOptions(RecordOptions, total=False):

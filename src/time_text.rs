@@ -1,14 +1,18 @@
-//! The time of a capture, which an archive may state to the second or less exactly.
+//! Times as archives, logs and tables write them: RFC 3339, and what deviates from it.
+//!
+//! The functions differ in strictness. [`parse_time`] demands a zone, because a time without one
+//! may be hours off; [`parse_time_in_utc`] is for formats that define UTC; [`parse_spaced_time`]
+//! also reads the spellings of programs that print times for people.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
-use jiff::tz::TimeZone;
+use jiff::tz::{Offset, TimeZone};
 
 /// Parses an RFC 3339 time, or one of lower precision, to seconds since 1970.
 ///
-/// A year, a month, a day, an hour or a minute (`2019-08-15T01:02Z`) stands for its last second: the capture is as new as it can be, so it does not lose to one that is older for
-/// certain.
-pub(super) fn parse_time(text: &[u8]) -> Option<i64> {
+/// A year, a month, a day, an hour or a minute (`2019-08-15T01:02Z`) stands for its last second. A
+/// capture is then as new as it can be, so it does not lose to one that is older for certain.
+pub(crate) fn parse_time(text: &[u8]) -> Option<i64> {
     let text = std::str::from_utf8(text).ok()?.trim();
     match text.split_once(['T', 't', ' ']) {
         None => last_second(last_day(text)?),
@@ -32,13 +36,98 @@ pub(super) fn parse_time(text: &[u8]) -> Option<i64> {
     }
 }
 
-/// [`parse_time`] of a `WARC-Date`, which is in UTC with or without a `Z`.
-pub(super) fn parse_warc_date(text: &[u8]) -> Option<i64> {
+/// [`parse_time`], and times without a zone, which are in UTC. So is a `WARC-Date`, with or without
+/// its `Z`.
+pub(crate) fn parse_time_in_utc(text: &[u8]) -> Option<i64> {
     parse_time(text).or_else(|| {
         let text = std::str::from_utf8(text).ok()?.trim();
         // With an offset, this is still not a time.
         parse_time(format!("{text}Z").as_bytes())
     })
+}
+
+/// Parses a date and a time of day to seconds since 1970: RFC 3339, also with a blank in place of
+/// the `T`, with slashes in the date, and with any [zone](parse_zone), which blanks may precede.
+/// Without a zone the time is in UTC.
+pub(crate) fn parse_spaced_time(text: &[u8]) -> Option<i64> {
+    let (time, mut rest) = text.split_at_checked(19)?;
+    let separators = [time[4], time[7], time[13], time[16]];
+    if !matches!(&separators, b"--::" | b"//::") || !matches!(time[10], b'T' | b't' | b' ') {
+        return None;
+    }
+    if let [b'.' | b',', fraction @ ..] = rest {
+        let is_digit = |byte: &u8| byte.is_ascii_digit();
+        let len = fraction.iter().take_while(|byte| is_digit(byte)).count();
+        rest = &fraction[len..];
+    }
+    let rest = rest.trim_ascii_start();
+    let offset = if rest.is_empty() {
+        0
+    } else {
+        parse_zone(rest)?
+    };
+    let date = [
+        number(&time[..4])?,
+        number(&time[5..7])?,
+        number(&time[8..10])?,
+    ];
+    civil_seconds(date, parse_clock(&time[11..19])?, offset)
+}
+
+/// The number that ASCII digits write; `None` if another byte is among them.
+pub(crate) fn number(digits: &[u8]) -> Option<i64> {
+    digits.iter().try_fold(0, |number, byte| {
+        byte.is_ascii_digit()
+            .then(|| number * 10 + i64::from(byte - b'0'))
+    })
+}
+
+/// Hour, minute and second of a text of the form `13:55:36`.
+pub(crate) fn parse_clock(text: &[u8]) -> Option<[i64; 3]> {
+    Some([
+        number(&text[..2])?,
+        number(&text[3..5])?,
+        number(&text[6..8])?,
+    ])
+}
+
+/// An offset from UTC in seconds: `Z`, `UTC`, `GMT`, `+0200`, `+02:00`, `+02`.
+pub(crate) fn parse_zone(text: &[u8]) -> Option<i64> {
+    let (sign, digits) = match text {
+        b"Z" | b"z" | b"UTC" | b"GMT" => return Some(0),
+        [b'+', digits @ ..] => (1, digits),
+        [b'-', digits @ ..] => (-1, digits),
+        _ => return None,
+    };
+    let (hours, minutes) = match *digits {
+        [a, b] => ([a, b], *b"00"),
+        [a, b, b':', c, d] | [a, b, c, d] => ([a, b], [c, d]),
+        _ => return None,
+    };
+    Some(sign * (number(&hours)? * 3600 + number(&minutes)? * 60))
+}
+
+/// A time of day (hour, minute, second) on a date (year, month, day), at this offset from UTC, in
+/// seconds since 1970. `None` if there is no such day or time.
+pub(crate) fn civil_seconds(date: [i64; 3], clock: [i64; 3], offset: i64) -> Option<i64> {
+    let [year, month, day] = date;
+    let [hour, minute, second] = clock;
+    // A leap second counts as the second before it.
+    let second = if second == 60 { 59 } else { second };
+    let time = DateTime::new(
+        year.try_into().ok()?,
+        month.try_into().ok()?,
+        day.try_into().ok()?,
+        hour.try_into().ok()?,
+        minute.try_into().ok()?,
+        second.try_into().ok()?,
+        0,
+    );
+    let offset = Offset::from_seconds(i32::try_from(offset).ok()?).ok()?;
+    offset
+        .to_timestamp(time.ok()?)
+        .ok()
+        .map(|time| time.as_second())
 }
 
 /// The last day of a year, a month or a day.
@@ -103,7 +192,7 @@ mod tests {
         ] {
             let parsed = parse_time(text.as_bytes());
             assert_eq!(shown(parsed).as_deref(), Some(end), "{text}");
-            assert_eq!(parse_warc_date(text.as_bytes()), parsed, "{text}");
+            assert_eq!(parse_time_in_utc(text.as_bytes()), parsed, "{text}");
         }
     }
 
@@ -117,7 +206,7 @@ mod tests {
         ] {
             assert_eq!(parse_time(text.as_bytes()), None, "{text}");
             assert_eq!(
-                shown(parse_warc_date(text.as_bytes())).as_deref(),
+                shown(parse_time_in_utc(text.as_bytes())).as_deref(),
                 Some(time),
                 "{text}"
             );
@@ -141,7 +230,7 @@ mod tests {
             "2019-08-15T\u{e9}:02",
             "yesterday",
         ] {
-            assert_eq!(parse_warc_date(text.as_bytes()), None, "{text:?}");
+            assert_eq!(parse_time_in_utc(text.as_bytes()), None, "{text:?}");
         }
     }
 }
