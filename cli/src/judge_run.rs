@@ -64,7 +64,11 @@ impl JudgeRunArgs {
         let record = RunRecord::new()
             .snapshot(&self.snapshot, &snapshot)?
             .agents(&selected);
-        let options = self.judge.options().as_of(self.time.as_of);
+        let options = self
+            .judge
+            .options()
+            .as_of(self.time.as_of)
+            .no_time(self.record_times.no_time);
         let judge = Judge::new(&snapshot, agents, options).map_err(|err| err.at(&self.snapshot))?;
         let task = JudgeTask {
             action,

@@ -3,6 +3,7 @@
 use crate::help_text::INPUT;
 use crate::value_enums::named;
 use clap::Args;
+use robosieve::judge::NoTime;
 use robosieve::records::{Field, InputFormat, RecordOptions};
 
 // The layout of the input lines.
@@ -59,14 +60,27 @@ pub(crate) struct RecordTimeArgs {
     #[arg(
         long,
         value_name = "N|NAME",
-        conflicts_with = "as_of_record",
+        conflicts_with_all = ["as_of_record", "as_of", "at"],
         hide_short_help = true,
         help_heading = INPUT
     )]
     pub as_of_column: Option<String>,
     /// Judge each record as of its own time: WARC-Date, or the timestamp of CDXJ and CDX
-    #[arg(long, hide_short_help = true, help_heading = INPUT)]
+    #[arg(long, conflicts_with_all = ["as_of", "at"], hide_short_help = true, help_heading = INPUT)]
     pub as_of_record: bool,
+    /// With times of records: the verdict on a record without one
+    ///
+    /// `unknown` is the verdict on unknown origins, with the reason unknown-time; `newest` is that by
+    /// the newest rules.
+    #[arg(
+        long,
+        value_parser = named::<NoTime>(),
+        value_name = "VERDICT",
+        default_value = "unknown",
+        hide_short_help = true,
+        help_heading = INPUT
+    )]
+    pub no_time: NoTime,
 }
 
 impl RecordTimeArgs {

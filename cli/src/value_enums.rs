@@ -5,7 +5,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use robosieve::audit::Identity;
 use robosieve::export::ColumnNames;
 use robosieve::job::{AddedColumn, Form, Keep, Require};
-use robosieve::judge::{Reason, StatusPolicy, UnknownOrigin};
+use robosieve::judge::{NoTime, Reason, StatusPolicy, UnknownOrigin};
 use robosieve::lint::Severity;
 use robosieve::records::InputFormat;
 use robosieve::snapshot::OutcomeClass;
@@ -75,6 +75,10 @@ impl OptionValue for ColumnNames {
 }
 
 impl OptionValue for UnknownOrigin {
+    const HELP: &'static [&'static str] = &[];
+}
+
+impl OptionValue for NoTime {
     const HELP: &'static [&'static str] = &[];
 }
 

@@ -3,10 +3,11 @@
 //! A state holds for a span of time: that of the origin's own version, of the versions of all
 //! targets on the way, and of a phase of failing. Rows whose times are in it share the state.
 
-use super::engine::Engine;
+use super::engine::{Engine, Scratch};
+use super::options::NoTime;
 use super::origin_cache::{OriginCache, OriginPolicy, OriginState};
 use super::status_policy::{Ruling, ruling, ruling_changes};
-use super::verdicts_ref::OriginContext;
+use super::verdicts_ref::{OriginContext, VerdictsRef};
 use crate::error::{Error, Result};
 use crate::explain::{Reason, Verdict};
 use crate::profile::Profile;
@@ -14,7 +15,8 @@ use crate::snapshot::as_of::OutcomeAt;
 use crate::snapshot::format::{Entry, NONE};
 use crate::snapshot::history::Validity;
 use crate::snapshot::index::Probe;
-use crate::url::Origin;
+use crate::url::{self, Origin};
+use std::ops::Range;
 
 /// The outcome that decides on an origin at a time.
 pub(super) struct DecidingOutcome<'s> {
@@ -147,6 +149,70 @@ impl<'s> Engine<'s> {
         state.policy = OriginPolicy::OldRules;
         state.old_rules = Some(rules);
         Ok(())
+    }
+
+    /// Judges one URL as of several times, which are in ascending order, those without a time first.
+    /// Calls `each` in order with ranges of `times` that have the same verdicts. So a long URL that
+    /// many rows share is matched once per answer of its origin, not once per row.
+    ///
+    /// # Errors
+    /// Those of [`judge_timed_lines`](Self::judge_timed_lines).
+    pub(crate) fn judge_at_times(
+        &self,
+        url: &[u8],
+        times: &[Option<i64>],
+        scratch: &mut Scratch<'s>,
+        mut each: impl FnMut(Range<usize>, VerdictsRef<'_>) -> Result<()>,
+    ) -> Result<()> {
+        self.snapshot.require_history()?;
+        self.claim(scratch);
+        let mut start = 0;
+        while let Some(&time) = times.get(start) {
+            let rest = &times[start..];
+            let validity = match time {
+                Some(time) => self.validity_of_origin(url, time, scratch)?,
+                None => None,
+            };
+            let len = match validity {
+                // A text that is not a URL is that at any time.
+                None if time.is_some() => rest.len(),
+                None => rest.partition_point(Option::is_none),
+                Some(validity) => {
+                    rest.partition_point(|time| time.is_some_and(|time| validity.contains(time)))
+                }
+            };
+            let range = start..start + len.max(1);
+            start = range.end;
+            let verdicts = self.judge_as_of(url, time, scratch)?;
+            let is_untimed = time.is_none() && self.options.no_time == NoTime::Unknown;
+            if is_untimed && verdicts.unjudged() != Some(Verdict::Invalid) {
+                each(range, self.verdicts_on_untimed())?;
+            } else {
+                each(range, verdicts)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The time in which the answer of a URL's origin as of `time` holds; `None` if the text is not a
+    /// URL.
+    fn validity_of_origin(
+        &self,
+        url: &[u8],
+        time: i64,
+        scratch: &mut Scratch<'s>,
+    ) -> Result<Option<Validity>> {
+        let mut key = Vec::new();
+        let Some(parts) = url::split(url, self.profile, &mut key) else {
+            return Ok(None);
+        };
+        let hash = self.view.hash(parts.origin);
+        let Scratch {
+            origins, other_key, ..
+        } = scratch;
+        self.enter_as_of(parts.origin, hash, Probe::SKIPPED, time, origins, other_key)?;
+        // An origin that the snapshot does not hold is unknown at any time.
+        Ok(Some(origins.current().validity.unwrap_or(Validity::ALWAYS)))
     }
 
     /// Verifies the blocks of the snapshot that judging an origin as of `time` reads. Those of the

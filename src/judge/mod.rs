@@ -28,7 +28,6 @@ mod session;
 mod site;
 mod stated_texts;
 mod status_policy;
-mod timed;
 mod verdicts;
 mod verdicts_ref;
 
