@@ -32,6 +32,7 @@ mod forged;
 mod forging;
 mod generate;
 mod help;
+mod history;
 mod hostile_text;
 mod key_aliases;
 mod layers;

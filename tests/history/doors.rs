@@ -1,0 +1,91 @@
+//! The doors: each way to ask the crate for verdicts as of a time.
+//!
+//! A new way is one more function, and one more row of [`DOORS`].
+
+use super::model::{AGENTS, POLICIES, Question, Verdicts, Way};
+use robosieve::judge::{Rows, StatusPolicy};
+use robosieve::{Agent, Compiler, Judge, JudgeOptions, Profile, Snapshot};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Everything that is asked about some captures, at once: so a door may compile them once.
+pub(crate) struct Questions<'q> {
+    /// The captures as a JSONL archive, in any order.
+    pub archive: &'q str,
+    pub profile: Profile,
+    pub ways: &'q [Way],
+    pub questions: &'q [Question],
+}
+
+/// A way to ask the crate.
+pub(crate) struct Door {
+    pub name: &'static str,
+    /// The verdicts in each way, and of each way on each question.
+    pub ask: fn(&Questions<'_>) -> Vec<Vec<Verdicts>>,
+}
+
+/// All doors. Each must give the verdicts and reasons of the model.
+pub(crate) const DOORS: &[Door] = &[Door {
+    name: "as_of of the compiler, at of the judge",
+    ask: compile_as_of,
+}];
+
+/// One compilation for each time, without the later captures.
+fn compile_as_of(asked: &Questions<'_>) -> Vec<Vec<Verdicts>> {
+    let mut by_time: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
+    for (number, question) in asked.questions.iter().enumerate() {
+        by_time.entry(question.time).or_default().push(number);
+    }
+    let mut answers = vec![vec![NO_ANSWER; asked.questions.len()]; asked.ways.len()];
+    for (time, numbers) in by_time {
+        let mut compiler = Compiler::new(asked.profile).as_of(time);
+        compiler
+            .add_reader("captures", asked.archive.as_bytes())
+            .unwrap();
+        let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
+        let snapshot = Arc::new(snapshot);
+        let urls: Vec<String> = numbers
+            .iter()
+            .map(|number| asked.questions[*number].url())
+            .collect();
+        for (way, answers) in asked.ways.iter().zip(&mut answers) {
+            let judge = Judge::new(snapshot.clone(), &agents(), options(*way).at(time)).unwrap();
+            judge_urls(&judge, &urls, |row, verdicts| {
+                answers[numbers[row]] = verdicts;
+            });
+        }
+    }
+    answers
+}
+
+/// In the place of an answer that a door did not give.
+const NO_ANSWER: Verdicts = Verdicts {
+    letters: [b'?'; AGENTS.len()],
+    reason: "no answer",
+};
+
+fn agents() -> Vec<Agent> {
+    AGENTS.iter().map(|name| name.parse().unwrap()).collect()
+}
+
+fn options(way: Way) -> JudgeOptions {
+    debug_assert!(POLICIES.contains(&way.policy));
+    let policy: StatusPolicy = way.policy.parse().unwrap();
+    JudgeOptions::default()
+        .status_policy(policy)
+        .any_scheme(way.any_scheme)
+}
+
+/// Judges URLs, and calls `each` with the number of each and its verdicts.
+fn judge_urls(judge: &Judge, urls: &[String], mut each: impl FnMut(usize, Verdicts)) {
+    let rows: Vec<&[u8]> = urls.iter().map(String::as_bytes).collect();
+    let judged = judge.judge_rows(Rows::Slices(&rows), |rows, found| {
+        let verdicts = Verdicts {
+            letters: std::array::from_fn(|agent| found.get(agent).letter() as u8),
+            reason: found.reason().name(),
+        };
+        rows.for_each(|row| each(row, verdicts));
+        Ok(())
+    });
+    judged.unwrap();
+}
