@@ -2,7 +2,7 @@
 //!
 //! A new way is one more function, and one more row of [`DOORS`].
 
-use super::model::{AGENTS, POLICIES, Question, Verdicts, Way};
+use super::model::{AGENTS, Question, Verdicts, Way};
 use robosieve::judge::{Rows, StatusPolicy};
 use robosieve::{Agent, Compiler, Judge, JudgeOptions, Profile, Snapshot};
 use std::collections::BTreeMap;
@@ -32,24 +32,40 @@ pub(crate) const DOORS: &[Door] = &[Door {
 
 /// One compilation for each time, without the later captures.
 fn compile_as_of(asked: &Questions<'_>) -> Vec<Vec<Verdicts>> {
+    answers_by_time(
+        asked,
+        |time| compile(Compiler::new(asked.profile).as_of(time), asked.archive),
+        JudgeOptions::at,
+    )
+}
+
+fn compile(mut compiler: Compiler, archive: &str) -> Arc<Snapshot> {
+    compiler.add_reader("captures", archive.as_bytes()).unwrap();
+    let bytes = compiler.finish().unwrap().to_vec().unwrap();
+    Arc::new(Snapshot::new(bytes).unwrap())
+}
+
+/// Answers the questions time by time: from the snapshot for a time, by a judge with the option for
+/// that time.
+fn answers_by_time(
+    asked: &Questions<'_>,
+    snapshot_for: impl Fn(i64) -> Arc<Snapshot>,
+    with_time: fn(JudgeOptions, i64) -> JudgeOptions,
+) -> Vec<Vec<Verdicts>> {
     let mut by_time: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
     for (number, question) in asked.questions.iter().enumerate() {
         by_time.entry(question.time).or_default().push(number);
     }
     let mut answers = vec![vec![NO_ANSWER; asked.questions.len()]; asked.ways.len()];
     for (time, numbers) in by_time {
-        let mut compiler = Compiler::new(asked.profile).as_of(time);
-        compiler
-            .add_reader("captures", asked.archive.as_bytes())
-            .unwrap();
-        let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
-        let snapshot = Arc::new(snapshot);
+        let snapshot = snapshot_for(time);
         let urls: Vec<String> = numbers
             .iter()
             .map(|number| asked.questions[*number].url())
             .collect();
         for (way, answers) in asked.ways.iter().zip(&mut answers) {
-            let judge = Judge::new(snapshot.clone(), &agents(), options(*way).at(time)).unwrap();
+            let options = with_time(options(*way), time);
+            let judge = Judge::new(snapshot.clone(), &agents(), options).unwrap();
             judge_urls(&judge, &urls, |row, verdicts| {
                 answers[numbers[row]] = verdicts;
             });
@@ -69,7 +85,6 @@ fn agents() -> Vec<Agent> {
 }
 
 fn options(way: Way) -> JudgeOptions {
-    debug_assert!(POLICIES.contains(&way.policy));
     let policy: StatusPolicy = way.policy.parse().unwrap();
     JudgeOptions::default()
         .status_policy(policy)

@@ -52,6 +52,9 @@ const SHARES: [Shares; 5] = [
     [4, 2, 0, 0, 8],
 ];
 
+/// The shares in a web of long chains.
+const CHAINED: Shares = [2, 16, 2, 0, 4];
+
 /// Webs of a round: they have different hosts, and their times share the slots.
 pub(crate) fn webs(random: &mut Random, count: usize) -> (Vec<Web>, Vec<i64>) {
     let step = random.pick(&STEPS);
@@ -101,9 +104,15 @@ fn web(random: &mut Random, number: usize, step: i64) -> Web {
         }
         origins.extend([http, https]);
     }
-    let shares = random.pick(&SHARES);
+    // Where most redirects lead to the next URL, chains are as long as the limit, or longer.
+    let is_chained = random.below(3) == 0;
+    let shares = match is_chained {
+        true => CHAINED,
+        false => random.pick(&SHARES),
+    };
     let mut captures = Vec::new();
-    for url in &urls {
+    for (at, url) in urls.iter().enumerate() {
+        let next = urls.get(at + 1).filter(|_| is_chained);
         let count = match random.below(60) {
             0 => 1 + random.below(400),
             1..6 => random.below(40),
@@ -124,7 +133,7 @@ fn web(random: &mut Random, number: usize, step: i64) -> Web {
                 true => [0, 0, 0, 0, 1],
                 false => shares,
             };
-            let (kind, status, content) = answer(random, shares, url, &urls);
+            let (kind, status, content) = answer(random, shares, url, next, &urls);
             failures = kind == 4;
             captures.push(Capture {
                 url: url.clone(),
@@ -143,6 +152,7 @@ fn answer(
     random: &mut Random,
     shares: Shares,
     url: &str,
+    next: Option<&String>,
     urls: &[String],
 ) -> (usize, u16, Content) {
     let mut drawn = random.below(shares.iter().sum());
@@ -162,7 +172,7 @@ fn answer(
         },
         1 => {
             let status = random.pick(&[301, 301, 301, 302, 307, 308, 300]);
-            (status, location(random, url, urls))
+            (status, location(random, url, next, urls))
         }
         2 => (304, Content::Nothing),
         3 => (random.pick(&[404, 404, 410, 401, 403]), Content::Nothing),
@@ -181,8 +191,8 @@ fn body(random: &mut Random) -> Content {
     Content::Body(random.below(BODIES.len() as u64) as usize)
 }
 
-/// A `Location`: mostly another URL of the web, in one of its spellings.
-fn location(random: &mut Random, url: &str, urls: &[String]) -> Content {
+/// A `Location`: mostly `next` or another URL of the web, in one of its spellings.
+fn location(random: &mut Random, url: &str, next: Option<&String>, urls: &[String]) -> Content {
     let target = match random.below(24) {
         0 => return Content::Nothing,
         1 => {
@@ -192,6 +202,7 @@ fn location(random: &mut Random, url: &str, urls: &[String]) -> Content {
             };
         }
         2 => "https://missing.test/robots.txt",
+        3..16 if next.is_some() => next.expect("a next URL"),
         // To itself, or to any other.
         _ => &urls[random.below(urls.len() as u64) as usize],
     };
