@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const HOUR: i64 = 3600;
 const DAY: i64 = 24 * HOUR;
 
-const WEBS: [(&str, &str); 27] = [
+const WEBS: [(&str, &str); 28] = [
     (
         "the ages of a failure",
         "0 a rules0
@@ -285,6 +285,24 @@ const WEBS: [(&str, &str); 27] = [
          ? 31 b google DA last-good-copy",
     ),
     (
+        // 1969-12-31 is day -20455, and the 32 bits of seconds end on day 29256.
+        "times before 1970 and beyond 32 bits",
+        "-20459 a rules0
+         -20458 a 503
+         29300 a 503
+         29301 a rules1
+         29302 a dns
+         ? -20459-1 a google UU unknown-origin
+         ? -20459 a google DA rules
+         ? -20458 a google DD server-error
+         ? -20428-1 a google DD server-error
+         ? -20428 a google DA last-good-copy
+         ? 29300 a google DA last-good-copy
+         ? 29301 a google AD rules
+         ? 29332-1 a google DD unreachable
+         ? 29332 a google AD last-good-copy",
+    ),
+    (
         "a redirect of unknown time to a target with one",
         "- a to b
          2 b rules0
@@ -408,7 +426,8 @@ fn assert_answer(what: &str, model: &Model<'_>, words: &[&str]) {
         assert_eq!(
             (found.letters[0], found.reason),
             (letter, reason),
-            "{what}: {words:?}, {question:?}: {found:?}"
+            "{what}: {words:?}, {}: {found:?}",
+            question.url()
         );
     }
 }

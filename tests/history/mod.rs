@@ -1,12 +1,7 @@
 //! Verdicts as of a time, asked through each door, against a slow model that reads captures.
 //!
 //! Random webs come from a seed. `ROBOSIEVE_TEST_HISTORY_ROUNDS` sets the number of rounds, and
-//! `ROBOSIEVE_TEST_HISTORY_SEED` another first seed:
-//!
-//! ```sh
-//! ROBOSIEVE_TEST_HISTORY_ROUNDS=5000 ROBOSIEVE_TEST_HISTORY_SEED=7 \
-//!   cargo test --locked -p robosieve-cli --test main history:: -- --nocapture
-//! ```
+//! `ROBOSIEVE_TEST_HISTORY_SEED` the first seed: docs/dev/TESTING.md has the command.
 
 mod constructed;
 mod doors;
@@ -23,7 +18,7 @@ use std::collections::BTreeMap;
 const WEBS: usize = 20;
 
 /// Rounds of a usual run.
-const ROUNDS: u64 = 16;
+const ROUNDS: u64 = 12;
 
 /// A door and the model disagree about one question.
 struct Disagreement {

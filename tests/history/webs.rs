@@ -44,16 +44,18 @@ pub(crate) struct Web {
 /// The shares of the answers in a web: rules, redirects, 304, client errors, failures.
 type Shares = [u64; 5];
 
-const SHARES: [Shares; 5] = [
+const SHARES: [Shares; 6] = [
     [3, 3, 2, 2, 3],
     [2, 9, 2, 1, 2],
     [3, 3, 1, 1, 9],
     [2, 3, 7, 1, 3],
     [4, 2, 0, 0, 8],
+    [6, 3, 1, 0, 4],
 ];
 
-/// The shares in a web of long chains.
-const CHAINED: Shares = [2, 16, 2, 0, 4];
+/// The shares in a web of long chains, and those of the last URL there.
+const CHAINED: Shares = [1, 16, 2, 0, 3];
+const CHAIN_END: Shares = [9, 0, 1, 0, 1];
 
 /// Webs of a round: they have different hosts, and their times share the slots.
 pub(crate) fn webs(random: &mut Random, count: usize) -> (Vec<Web>, Vec<i64>) {
@@ -66,7 +68,7 @@ pub(crate) fn webs(random: &mut Random, count: usize) -> (Vec<Web>, Vec<i64>) {
 /// A time to ask for: near a slot, or a limit of the policies later.
 fn question_time(random: &mut Random, step: i64) -> i64 {
     let slot = time(random, step);
-    match random.below(16) {
+    match random.below(10) {
         0 => slot + 12 * HOUR,
         1 => slot + 12 * HOUR + 1,
         2 => slot + 30 * DAY - 1,
@@ -86,37 +88,40 @@ fn web(random: &mut Random, number: usize, step: i64) -> Web {
         .take(2 + random.below(4) as usize)
     {
         let host = format!("{host}.w{number}.test");
-        // Each site is asked by both schemes, but captured by one or both.
+        // Each site is captured by one scheme or by both, and sometimes asked by the other too.
         let port = random.pick(&["", "", "", "", ":8080"]);
         let http = format!("http://{host}{port}");
         let https = format!("https://{host}{port}");
-        let captured = match random.below(3) {
-            0 => vec![&http],
-            1 => vec![&https],
-            _ => vec![&http, &https],
+        let (captured, other) = match random.below(3) {
+            0 => (vec![http], Some(https)),
+            1 => (vec![https], Some(http)),
+            _ => (vec![http, https], None),
         };
-        for origin in captured {
+        origins.extend(other.filter(|_| random.below(3) == 0));
+        for origin in &captured {
             urls.push(format!("{origin}/robots.txt"));
             if random.below(3) == 0 {
                 let path = random.pick(&["/r", "/en/robots.txt", "/robots.txt?a=1"]);
                 urls.push(format!("{origin}{path}"));
             }
         }
-        origins.extend([http, https]);
+        origins.extend(captured);
     }
     // Where most redirects lead to the next URL, chains are as long as the limit, or longer.
     let is_chained = random.below(3) == 0;
-    let shares = match is_chained {
-        true => CHAINED,
-        false => random.pick(&SHARES),
-    };
+    let web_shares = random.pick(&SHARES);
     let mut captures = Vec::new();
     for (at, url) in urls.iter().enumerate() {
         let next = urls.get(at + 1).filter(|_| is_chained);
+        let shares = match (is_chained, next) {
+            (false, _) => web_shares,
+            (true, Some(_)) => CHAINED,
+            (true, None) => CHAIN_END,
+        };
         let count = match random.below(60) {
             0 => 1 + random.below(400),
             1..6 => random.below(40),
-            6..10 => 0,
+            6..10 if !is_chained => 0,
             _ => 1 + random.below(7),
         };
         let mut times: Vec<Option<i64>> = (0..count)
@@ -129,7 +134,7 @@ fn web(random: &mut Random, number: usize, step: i64) -> Web {
         let mut failures = false;
         for time in times {
             // Failures come in runs.
-            let shares = match failures && random.below(2) == 0 {
+            let shares = match failures && random.below(4) > 0 {
                 true => [0, 0, 0, 0, 1],
                 false => shares,
             };
@@ -202,7 +207,7 @@ fn location(random: &mut Random, url: &str, next: Option<&String>, urls: &[Strin
             };
         }
         2 => "https://missing.test/robots.txt",
-        3..16 if next.is_some() => next.expect("a next URL"),
+        3..20 if next.is_some() => next.expect("a next URL"),
         // To itself, or to any other.
         _ => &urls[random.below(urls.len() as u64) as usize],
     };
