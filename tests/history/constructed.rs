@@ -21,6 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const HOUR: i64 = 3600;
 const DAY: i64 = 24 * HOUR;
 
+/// The name of each web, and its text.
 const WEBS: [(&str, &str); 28] = [
     (
         "the ages of a failure",
@@ -435,8 +436,10 @@ fn assert_answer(what: &str, model: &Model<'_>, words: &[&str]) {
 #[test]
 fn constructed_webs_have_the_verdicts_that_their_lines_give() {
     for (what, text) in WEBS {
-        let lines = text.lines().map(|line| line.split_whitespace().collect());
-        let lines: Vec<Vec<&str>> = lines.collect();
+        let lines: Vec<Vec<&str>> = text
+            .lines()
+            .map(|line| line.split_whitespace().collect())
+            .collect();
         let (asked, captures): (Vec<_>, Vec<_>) = lines.iter().partition(|line| line[0] == "?");
         let captures: Vec<Capture> = captures.iter().map(|words| capture(words)).collect();
         let model = Model::new(&captures);

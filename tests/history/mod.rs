@@ -15,12 +15,13 @@ use robosieve::Profile;
 use std::collections::BTreeMap;
 
 /// Webs in one archive of a round.
-const WEBS: usize = 20;
+const WEBS_PER_ROUND: usize = 20;
 
 /// Rounds of a usual run.
 const ROUNDS: u64 = 12;
 
 /// A door and the model disagree about one question.
+#[derive(Clone)]
 struct Disagreement {
     question: Question,
     way: Way,
@@ -28,10 +29,16 @@ struct Disagreement {
     found: Verdicts,
 }
 
+/// The most lines of a failed test.
+const MAX_LINES: usize = 100;
+
 /// All policies, each with and without the other scheme.
 fn all_ways() -> Vec<Way> {
-    let with = |any_scheme| POLICIES.map(|policy| Way { policy, any_scheme });
-    [with(false), with(true)].concat()
+    let mut ways = Vec::new();
+    for any_scheme in [false, true] {
+        ways.extend(POLICIES.map(|policy| Way { policy, any_scheme }));
+    }
+    ways
 }
 
 /// The captures as an archive, in random order.
@@ -84,36 +91,127 @@ fn first_disagreement(
     None
 }
 
-/// The fewest captures, of these, about which the door and the model still disagree.
-fn smallest(
-    door: &Door,
-    profile: Profile,
-    captures: &[Capture],
-    first: Disagreement,
-) -> (Vec<Capture>, Disagreement) {
-    let mut captures = captures.to_vec();
-    let mut smallest = first;
-    let mut share = captures.len().div_ceil(2);
-    loop {
-        let mut at = 0;
-        while at < captures.len() {
-            let mut fewer = captures.clone();
-            fewer.drain(at..fewer.len().min(at + share));
-            let asked = Questions {
-                archive: &archive(&fewer, &mut Random(0)),
+/// A small case in which a door and the model disagree.
+struct SmallCase {
+    captures: Vec<Capture>,
+    /// One question, unless the answer depends on the questions before it.
+    questions: Vec<Question>,
+    disagreement: Disagreement,
+}
+
+impl SmallCase {
+    /// Drops captures and questions as long as the door and the model disagree.
+    fn new(
+        door: &Door,
+        profile: Profile,
+        captures: &[Capture],
+        asked: &[Question],
+        first: Disagreement,
+    ) -> Self {
+        let mut case = Self {
+            captures: captures.to_vec(),
+            questions: vec![first.question.clone()],
+            disagreement: first,
+        };
+        if !case.try_with(
+            door,
+            profile,
+            &case.captures.clone(),
+            &case.questions.clone(),
+        ) {
+            case.questions = asked.to_vec();
+        }
+        shrink(captures.len(), |kept| {
+            let fewer = kept.iter().map(|at| captures[*at].clone());
+            case.try_with(
+                door,
                 profile,
-                ways: &[smallest.way],
-                questions: &[smallest.question.clone()],
+                &fewer.collect::<Vec<_>>(),
+                &case.questions.clone(),
+            )
+        });
+        let all = case.questions.clone();
+        shrink(all.len(), |kept| {
+            let fewer = kept.iter().map(|at| all[*at].clone());
+            case.try_with(
+                door,
+                profile,
+                &case.captures.clone(),
+                &fewer.collect::<Vec<_>>(),
+            )
+        });
+        case
+    }
+
+    /// Becomes the case with these captures and questions, if the door and the model disagree there.
+    fn try_with(
+        &mut self,
+        door: &Door,
+        profile: Profile,
+        captures: &[Capture],
+        questions: &[Question],
+    ) -> bool {
+        let asked = Questions {
+            archive: &archive(captures, &mut Random(0)),
+            profile,
+            ways: &[self.disagreement.way],
+            questions,
+        };
+        let found = first_disagreement(door, captures, &asked, &mut BTreeMap::new());
+        if let Some(disagreement) = &found {
+            *self = Self {
+                captures: captures.to_vec(),
+                questions: questions.to_vec(),
+                disagreement: disagreement.clone(),
             };
-            match first_disagreement(door, &fewer, &asked, &mut BTreeMap::new()) {
-                Some(disagreement) => (captures, smallest) = (fewer, disagreement),
-                None => at += share,
+        }
+        found.is_some()
+    }
+}
+
+impl std::fmt::Display for SmallCase {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Disagreement {
+            question,
+            way,
+            expected,
+            found,
+        } = &self.disagreement;
+        writeln!(
+            f,
+            "{} as of {}, {way:?}: {expected:?} by the model, {found:?} by the door, for",
+            question.url(),
+            question.time,
+        )?;
+        for capture in self.captures.iter().take(MAX_LINES) {
+            f.write_str(&capture.line())?;
+        }
+        if self.questions.len() > 1 {
+            writeln!(f, "if asked for all of")?;
+            for question in self.questions.iter().take(MAX_LINES) {
+                writeln!(f, "{} as of {}", question.url(), question.time)?;
             }
         }
-        if share <= 1 {
-            return (captures, smallest);
+        Ok(())
+    }
+}
+
+/// Drops items of a list of this length, in ever smaller parts, as long as `is_enough` for the
+/// numbers of those that are kept.
+fn shrink(len: usize, mut is_enough: impl FnMut(&[usize]) -> bool) {
+    let mut kept: Vec<usize> = (0..len).collect();
+    let mut part = len;
+    while part > 1 {
+        part = part.div_ceil(2);
+        let mut at = 0;
+        while at < kept.len() {
+            let mut fewer = kept.clone();
+            fewer.drain(at..kept.len().min(at + part));
+            match is_enough(&fewer) {
+                true => kept = fewer,
+                false => at += part,
+            }
         }
-        share = share.div_ceil(2);
     }
 }
 
@@ -122,7 +220,7 @@ fn assert_agreement(
     what: &str,
     profile: Profile,
     captures: &[Capture],
-    asked: &[Question],
+    questions: &[Question],
     reasons: &mut BTreeMap<&'static str, usize>,
 ) {
     for door in DOORS {
@@ -130,25 +228,11 @@ fn assert_agreement(
             archive: &archive(captures, &mut Random(captures.len() as u64)),
             profile,
             ways: &all_ways(),
-            questions: asked,
+            questions,
         };
         if let Some(disagreement) = first_disagreement(door, captures, &asked, reasons) {
-            let (captures, disagreement) = smallest(door, profile, captures, disagreement);
-            let lines: String = captures.iter().map(Capture::line).collect();
-            let Disagreement {
-                question,
-                way,
-                expected,
-                found,
-            } = disagreement;
-            panic!(
-                "{what}, {}, profile {}, {way:?}\n{} as of {}: {expected:?} by the model, {found:?} \
-                 by the door, for\n{lines}",
-                door.name,
-                profile.name(),
-                question.url(),
-                question.time,
-            );
+            let case = SmallCase::new(door, profile, captures, questions, disagreement);
+            panic!("{what}, {}, profile {}: {case}", door.name, profile.name());
         }
     }
 }
@@ -170,7 +254,7 @@ fn random_webs_have_the_verdicts_of_the_model_at_every_time() {
     let mut reasons = BTreeMap::new();
     for round in seed..seed + rounds.unwrap_or(ROUNDS) {
         let mut random = Random(round);
-        let (webs, times) = webs::webs(&mut random, WEBS);
+        let webs::Round { webs, times } = webs::Round::new(&mut random, WEBS_PER_ROUND);
         let captures: Vec<Capture> = webs.iter().flat_map(|web| web.captures.clone()).collect();
         let origins: Vec<String> = webs.iter().flat_map(|web| web.origins.clone()).collect();
         let asked = questions(&origins, &times);

@@ -326,22 +326,21 @@ impl<'w> Model<'w> {
 
     /// The verdicts on a page in each way.
     pub(crate) fn answer(&self, question: &Question, profile: &str, ways: &[Way]) -> Vec<Verdicts> {
-        let time = question.time;
-        let outcome = |origin: &str| self.outcome_of_url(&format!("{origin}/robots.txt"), time);
-        let own = outcome(&question.origin);
+        let own = self.outcome_of_origin(&question.origin, question.time);
         // Only an origin without any capture uses the other scheme.
-        let other = match &own {
-            None => other_scheme(&question.origin).and_then(|origin| outcome(&origin)),
-            Some(_) => None,
+        let other = match (&own, other_scheme(&question.origin)) {
+            (None, Some(origin)) => self.outcome_of_origin(&origin, question.time),
+            _ => None,
         };
-        let answer = |way: &Way| {
+        let mut answers = Vec::new();
+        for way in ways {
             let used = match way.any_scheme {
                 true => own.as_ref().or(other.as_ref()),
                 false => own.as_ref(),
             };
-            verdicts(used, question, profile, way.policy)
-        };
-        ways.iter().map(answer).collect()
+            answers.push(verdicts(used, question, profile, way.policy));
+        }
+        answers
     }
 
     /// What is known of a URL at a time, the oldest first. Each 304 that confirms a copy is that copy
@@ -381,10 +380,11 @@ impl<'w> Model<'w> {
         events
     }
 
-    /// `None` if nothing is known of the URL by then.
-    fn outcome_of_url(&self, url: &str, until: i64) -> Option<Outcome> {
-        let events = self.history(url, until);
-        (!events.is_empty()).then(|| self.outcome(url, &events, until, 0, &mut Vec::new()))
+    /// `None` if nothing is known of the origin by then.
+    fn outcome_of_origin(&self, origin: &str, until: i64) -> Option<Outcome> {
+        let url = format!("{origin}/robots.txt");
+        let events = self.history(&url, until);
+        (!events.is_empty()).then(|| self.outcome(&url, &events, until, 0, &mut Vec::new()))
     }
 
     /// The outcome of a URL with these events, the oldest first; there is at least one. `hops` is the

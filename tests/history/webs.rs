@@ -36,13 +36,16 @@ fn time(random: &mut Random, step: i64) -> i64 {
 
 /// Some sites that redirect to each other only.
 pub(crate) struct Web {
-    /// Their origins, and some that have no capture.
+    /// The origins to ask for: those with captures, and some without any.
     pub origins: Vec<String>,
     pub captures: Vec<Capture>,
 }
 
 /// The shares of the answers in a web: rules, redirects, 304, client errors, failures.
 type Shares = [u64; 5];
+
+/// The number of failures among the shares.
+const FAILURE: usize = 4;
 
 const SHARES: [Shares; 6] = [
     [3, 3, 2, 2, 3],
@@ -57,12 +60,21 @@ const SHARES: [Shares; 6] = [
 const CHAINED: Shares = [1, 16, 2, 0, 3];
 const CHAIN_END: Shares = [9, 0, 1, 0, 1];
 
-/// Webs of a round: they have different hosts, and their times share the slots.
-pub(crate) fn webs(random: &mut Random, count: usize) -> (Vec<Web>, Vec<i64>) {
-    let step = random.pick(&STEPS);
-    let webs: Vec<Web> = (0..count).map(|number| web(random, number, step)).collect();
-    let times = (0..12).map(|_| question_time(random, step)).collect();
-    (webs, times)
+/// The webs of a round, and the times to ask for. The webs have different hosts, and all times are
+/// near the same slots.
+pub(crate) struct Round {
+    pub webs: Vec<Web>,
+    pub times: Vec<i64>,
+}
+
+impl Round {
+    pub(crate) fn new(random: &mut Random, webs: usize) -> Self {
+        let step = random.pick(&STEPS);
+        Self {
+            webs: (0..webs).map(|number| web(random, number, step)).collect(),
+            times: (0..12).map(|_| question_time(random, step)).collect(),
+        }
+    }
 }
 
 /// A time to ask for: near a slot, or a limit of the policies later.
@@ -131,20 +143,20 @@ fn web(random: &mut Random, number: usize, step: i64) -> Web {
             })
             .collect();
         times.sort();
-        let mut failures = false;
+        let mut has_failed = false;
         for time in times {
             // Failures come in runs.
-            let shares = match failures && random.below(4) > 0 {
+            let shares = match has_failed && random.below(4) > 0 {
                 true => [0, 0, 0, 0, 1],
                 false => shares,
             };
-            let (kind, status, content) = answer(random, shares, url, next, &urls);
-            failures = kind == 4;
+            let answer = answer(random, shares, url, next, &urls);
+            has_failed = answer.is_failure;
             captures.push(Capture {
                 url: url.clone(),
                 time,
-                status,
-                content,
+                status: answer.status,
+                content: answer.content,
                 max_age: (random.below(6) == 0).then(|| random.pick(&[0, 60, 200_000, 300_000])),
             });
         }
@@ -152,14 +164,21 @@ fn web(random: &mut Random, number: usize, step: i64) -> Web {
     Web { origins, captures }
 }
 
-/// An answer: the number of its kind among the shares, its status and its content.
+/// What a capture says.
+struct RandomAnswer {
+    is_failure: bool,
+    status: u16,
+    content: Content,
+}
+
+/// An answer of one of the kinds of the shares.
 fn answer(
     random: &mut Random,
     shares: Shares,
     url: &str,
     next: Option<&String>,
     urls: &[String],
-) -> (usize, u16, Content) {
+) -> RandomAnswer {
     let mut drawn = random.below(shares.iter().sum());
     let kind = shares
         .iter()
@@ -189,7 +208,11 @@ fn answer(
             _ => (random.pick(&[500, 503, 503]), Content::Nothing),
         },
     };
-    (kind, status, content)
+    RandomAnswer {
+        is_failure: kind == FAILURE,
+        status,
+        content,
+    }
 }
 
 fn body(random: &mut Random) -> Content {
