@@ -3,7 +3,7 @@
 //! A new way is one more function, and one more row of [`DOORS`].
 
 use super::model::{AGENTS, Question, Verdicts, Way};
-use robosieve::judge::{Rows, StatusPolicy};
+use robosieve::judge::{Rows, StatusPolicy, VerdictsRef};
 use robosieve::{Agent, Compiler, Judge, JudgeOptions, Profile, Snapshot};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -91,16 +91,39 @@ fn options(way: Way) -> JudgeOptions {
         .any_scheme(way.any_scheme)
 }
 
-/// Judges URLs, and calls `each` with the number of each and its verdicts.
+/// Of so many URLs, one is explained too: that takes as long as the verdicts of many.
+const EXPLAINED: usize = 37;
+
+/// Judges URLs, and calls `each` with the number of each and its verdicts. The judge of single URLs
+/// and explanations must give the same for some of them, or the reason says that they do not.
 fn judge_urls(judge: &Judge, urls: &[String], mut each: impl FnMut(usize, Verdicts)) {
     let rows: Vec<&[u8]> = urls.iter().map(String::as_bytes).collect();
-    let judged = judge.judge_rows(Rows::Slices(&rows), |rows, found| {
-        let verdicts = Verdicts {
-            letters: std::array::from_fn(|agent| found.get(agent).letter() as u8),
-            reason: found.reason().name(),
-        };
-        rows.for_each(|row| each(row, verdicts));
+    let judged = judge.judge_rows(Rows::Slices(&rows), |numbers, found| {
+        for number in numbers {
+            let mut verdicts = verdicts_of(found);
+            let agent = number % AGENTS.len();
+            if number % EXPLAINED == 0 && !is_explained(judge, rows[number], agent, verdicts) {
+                verdicts.reason = "another verdict or reason by judge or explain";
+            }
+            each(number, verdicts);
+        }
         Ok(())
     });
     judged.unwrap();
+}
+
+fn verdicts_of(found: VerdictsRef<'_>) -> Verdicts {
+    Verdicts {
+        letters: std::array::from_fn(|agent| found.get(agent).letter() as u8),
+        reason: found.reason().name(),
+    }
+}
+
+/// Whether the URL alone has these verdicts, and the explanation for an agent gives its verdict.
+fn is_explained(judge: &Judge, url: &[u8], agent: usize, verdicts: Verdicts) -> bool {
+    let alone = judge.judge(url).unwrap();
+    let explanation = judge.explain(url, agent).unwrap();
+    verdicts_of(alone.as_ref()) == verdicts
+        && explanation.verdict.letter() as u8 == verdicts.letters[agent]
+        && explanation.reason.name() == verdicts.reason
 }
