@@ -3,8 +3,8 @@
 //! A web is a text. Each line is a capture, `TIME URL ANSWER`, or a question and its answer,
 //! `? TIME SITE POLICY LETTERS REASON`:
 //!
-//! - A time is a number of days, and perhaps seconds more or less: `1`, `1+43200`, `31-1`. `-` is an
-//!   unknown time.
+//! - A time is a number of days, and perhaps seconds more or less: `1`, `1+43200`, `31-1`. `-` is
+//!   an unknown time.
 //! - A URL is a host and a path without `/robots.txt`: `a` is `http://a.test/robots.txt`, and `a/r`
 //!   is `http://a.test/r`. With `s:`, it is one of https.
 //! - An answer is a status, `rules` and the number of a body, `to` and the URL of a target, or

@@ -143,7 +143,7 @@ impl SmallCase {
         case
     }
 
-    /// Becomes the case with these captures and questions, if the door and the model disagree there.
+    /// Becomes the case with these captures and questions, if the door and the model disagree.
     fn try_with(
         &mut self,
         door: &Door,

@@ -164,9 +164,9 @@ impl Capture {
         }
     }
 
-    /// The key by which captures of a URL sort, the newest first. Of two with the same time, the one
-    /// that says more is newer; then that with the lower status; then that with no `max-age` or the
-    /// shorter one; then the content decides.
+    /// The key by which captures of a URL sort, the newest first. Of two with the same time, the
+    /// one that says more is newer; then that with the lower status; then that with no `max-age`
+    /// or the shorter one; then the content decides.
     fn order(&self) -> impl Ord + '_ {
         let answer = self.answer();
         let is_failure = matches!(answer, Answer::ServerError | Answer::Unreachable);
@@ -343,8 +343,8 @@ impl<'w> Model<'w> {
         answers
     }
 
-    /// What is known of a URL at a time, the oldest first. Each 304 that confirms a copy is that copy
-    /// again, at its own time. Any other 304 is a failure.
+    /// The answers of a URL up to a time, the oldest first. Each 304 that confirms a copy is that
+    /// copy again, at its own time. Any other 304 is a failure.
     fn history(&self, url: &str, until: i64) -> Vec<Event<'w>> {
         let Some(captures) = self.by_url.get(url) else {
             return Vec::new();
@@ -387,8 +387,8 @@ impl<'w> Model<'w> {
         (!events.is_empty()).then(|| self.outcome(&url, &events, until, 0, &mut Vec::new()))
     }
 
-    /// The outcome of a URL with these events, the oldest first; there is at least one. `hops` is the
-    /// number of redirects that led to it, and `visited` has the URLs before it.
+    /// The outcome of a URL with these events, the oldest first; there is at least one. `hops` is
+    /// the number of redirects that led to it, and `visited` has the URLs before it.
     fn outcome(
         &self,
         url: &str,
