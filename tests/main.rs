@@ -33,6 +33,7 @@ mod forged_histories;
 mod forging;
 mod generate;
 mod help;
+mod history;
 mod hostile_text;
 mod key_aliases;
 mod layers;

@@ -1,0 +1,129 @@
+//! The doors: each way to ask the crate for verdicts as of a time.
+//!
+//! A new way is one more function, and one more row of [`DOORS`].
+
+use super::model::{AGENTS, Question, Verdicts, Way};
+use robosieve::judge::{Rows, StatusPolicy, VerdictsRef};
+use robosieve::{Agent, Compiler, Judge, JudgeOptions, Profile, Snapshot};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Everything that is asked about some captures, at once: so a door may compile them once.
+pub(crate) struct Questions<'q> {
+    /// The captures as a JSONL archive, in any order.
+    pub archive: &'q str,
+    pub profile: Profile,
+    pub ways: &'q [Way],
+    pub questions: &'q [Question],
+}
+
+/// A way to ask the crate.
+pub(crate) struct Door {
+    pub name: &'static str,
+    /// The verdicts in each way, and of each way on each question.
+    pub ask: fn(&Questions<'_>) -> Vec<Vec<Verdicts>>,
+}
+
+/// All doors. Each must give the verdicts and reasons of the model.
+pub(crate) const DOORS: &[Door] = &[Door {
+    name: "as_of of the compiler, at of the judge",
+    ask: compile_as_of,
+}];
+
+/// One compilation for each time, without the later captures.
+fn compile_as_of(asked: &Questions<'_>) -> Vec<Vec<Verdicts>> {
+    answers_by_time(
+        asked,
+        |time| compile(Compiler::new(asked.profile).as_of(time), asked.archive),
+        JudgeOptions::at,
+    )
+}
+
+fn compile(mut compiler: Compiler, archive: &str) -> Arc<Snapshot> {
+    compiler.add_reader("captures", archive.as_bytes()).unwrap();
+    let bytes = compiler.finish().unwrap().to_vec().unwrap();
+    Arc::new(Snapshot::new(bytes).unwrap())
+}
+
+/// Answers the questions time by time: from the snapshot for a time, by a judge with the option for
+/// that time.
+fn answers_by_time(
+    asked: &Questions<'_>,
+    snapshot_for: impl Fn(i64) -> Arc<Snapshot>,
+    with_time: fn(JudgeOptions, i64) -> JudgeOptions,
+) -> Vec<Vec<Verdicts>> {
+    let mut by_time: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
+    for (number, question) in asked.questions.iter().enumerate() {
+        by_time.entry(question.time).or_default().push(number);
+    }
+    let mut answers = vec![vec![NO_ANSWER; asked.questions.len()]; asked.ways.len()];
+    for (time, numbers) in by_time {
+        let snapshot = snapshot_for(time);
+        let urls: Vec<String> = numbers
+            .iter()
+            .map(|number| asked.questions[*number].url())
+            .collect();
+        for (way, answers) in asked.ways.iter().zip(&mut answers) {
+            let options = with_time(options(*way), time);
+            let judge = Judge::new(snapshot.clone(), &agents(), options).unwrap();
+            judge_urls(&judge, &urls, |row, verdicts| {
+                answers[numbers[row]] = verdicts;
+            });
+        }
+    }
+    answers
+}
+
+/// In the place of an answer that a door did not give.
+const NO_ANSWER: Verdicts = Verdicts {
+    letters: [b'?'; AGENTS.len()],
+    reason: "no answer",
+};
+
+fn agents() -> Vec<Agent> {
+    AGENTS.iter().map(|name| name.parse().unwrap()).collect()
+}
+
+fn options(way: Way) -> JudgeOptions {
+    let policy: StatusPolicy = way.policy.parse().unwrap();
+    JudgeOptions::default()
+        .status_policy(policy)
+        .any_scheme(way.any_scheme)
+}
+
+/// Of so many URLs, one is explained too: that takes as long as the verdicts of many.
+const EXPLAINED: usize = 37;
+
+/// Judges URLs, and calls `each` with the number of each and its verdicts. The judge of single URLs
+/// and explanations must give the same for some of them, or the reason says that they do not.
+fn judge_urls(judge: &Judge, urls: &[String], mut each: impl FnMut(usize, Verdicts)) {
+    let rows: Vec<&[u8]> = urls.iter().map(String::as_bytes).collect();
+    let judged = judge.judge_rows(Rows::Slices(&rows), |numbers, found| {
+        for number in numbers {
+            let mut verdicts = verdicts_of(found);
+            let agent = number % AGENTS.len();
+            if number % EXPLAINED == 0 && !is_explained(judge, rows[number], agent, verdicts) {
+                verdicts.reason = "another verdict or reason by judge or explain";
+            }
+            each(number, verdicts);
+        }
+        Ok(())
+    });
+    judged.unwrap();
+}
+
+fn verdicts_of(found: VerdictsRef<'_>) -> Verdicts {
+    Verdicts {
+        letters: std::array::from_fn(|agent| found.get(agent).letter() as u8),
+        reason: found.reason().name(),
+    }
+}
+
+/// Whether the URL alone has these verdicts, and the explanation for an agent gives its verdict.
+fn is_explained(judge: &Judge, url: &[u8], agent: usize, verdicts: Verdicts) -> bool {
+    let alone = judge.judge(url).unwrap();
+    let explanation = judge.explain(url, agent).unwrap();
+    verdicts_of(alone.as_ref()) == verdicts
+        && explanation.verdict.letter() as u8 == verdicts.letters[agent]
+        && explanation.reason.name() == verdicts.reason
+}
