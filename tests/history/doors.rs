@@ -3,6 +3,7 @@
 //! A new way is one more function, and one more row of [`DOORS`].
 
 use super::model::{AGENTS, Question, Verdicts, Way};
+use robosieve::compile::Compiled;
 use robosieve::judge::{Rows, StatusPolicy, VerdictsRef};
 use robosieve::{Agent, Compiler, Judge, JudgeOptions, Profile, Snapshot};
 use std::collections::BTreeMap;
@@ -25,10 +26,71 @@ pub(crate) struct Door {
 }
 
 /// All doors. Each must give the verdicts and reasons of the model.
-pub(crate) const DOORS: &[Door] = &[Door {
-    name: "as_of of the compiler, at of the judge",
-    ask: compile_as_of,
-}];
+pub(crate) const DOORS: &[Door] = &[
+    Door {
+        name: "as_of of the compiler, at of the judge",
+        ask: compile_as_of,
+    },
+    Door {
+        name: "a history, as_of of the judge",
+        ask: history_as_of,
+    },
+    Door {
+        name: "a history, a time for each row",
+        ask: history_by_row,
+    },
+    Door {
+        name: "the snapshot of a time from a history, at of the judge",
+        ask: snapshot_of_history,
+    },
+];
+
+/// One compilation for all times.
+fn compile_history(asked: &Questions<'_>) -> Arc<Snapshot> {
+    let snapshot = compile(Compiler::new(asked.profile).history(true), asked.archive);
+    snapshot.verify().unwrap();
+    snapshot
+}
+
+fn history_as_of(asked: &Questions<'_>) -> Vec<Vec<Verdicts>> {
+    let history = compile_history(asked);
+    answers_by_time(asked, |_| history.clone(), JudgeOptions::as_of)
+}
+
+fn snapshot_of_history(asked: &Questions<'_>) -> Vec<Vec<Verdicts>> {
+    let history = compile_history(asked);
+    let snapshot_for = |time| {
+        let bytes = Compiled::as_of(&history, time).unwrap().to_vec().unwrap();
+        let snapshot = Snapshot::new(bytes).unwrap();
+        snapshot.verify().unwrap();
+        Arc::new(snapshot)
+    };
+    answers_by_time(asked, snapshot_for, JudgeOptions::at)
+}
+
+/// All questions as one column, with times in random order.
+fn history_by_row(asked: &Questions<'_>) -> Vec<Vec<Verdicts>> {
+    let history = compile_history(asked);
+    let urls: Vec<String> = asked.questions.iter().map(Question::url).collect();
+    let rows: Vec<&[u8]> = urls.iter().map(String::as_bytes).collect();
+    let times: Vec<Option<i64>> = asked
+        .questions
+        .iter()
+        .map(|asked| Some(asked.time))
+        .collect();
+    let mut answers = Vec::new();
+    for way in asked.ways {
+        let judge = Judge::new(history.clone(), &agents(), options(*way)).unwrap();
+        let mut of_way = vec![NO_ANSWER; urls.len()];
+        let judged = judge.judge_rows_as_of(Rows::Slices(&rows), &times, |numbers, found| {
+            of_way[numbers].fill(verdicts_of(found));
+            Ok(())
+        });
+        judged.unwrap();
+        answers.push(of_way);
+    }
+    answers
+}
 
 /// One compilation for each time, without the later captures.
 fn compile_as_of(asked: &Questions<'_>) -> Vec<Vec<Verdicts>> {
