@@ -120,6 +120,7 @@ impl<'s> Engine<'s> {
             reason: Reason::of(outcome, ruling),
             row,
             file: NONE,
+            text: found.file.or(found.last_good).unwrap_or(NONE),
             via_other_scheme,
         };
         let file = match ruling {

@@ -312,6 +312,7 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
             },
             row: entry.row,
             file: entry.file,
+            text: OriginContext::OF_NEWEST,
             via_other_scheme: false,
         };
         if (obeyed == Obeyed::NO_RULES) | (obeyed == Obeyed::NO_ROBOTS_TXT) {

@@ -90,11 +90,15 @@ impl<'j> CrawlDelays<'j> {
             return Ok(&[]);
         };
         // Neighbouring runs are often of one origin, which several verdicts divide.
-        let file = match memory.last {
-            Some((last, file)) if last == row => file,
-            _ => self.texts.judge().snapshot().origin_at(row)?.file(),
+        let file = match (verdicts.text_as_of(), memory.last) {
+            (Some(file), _) => file,
+            (None, Some((last, file))) if last == row => file,
+            _ => {
+                let file = self.texts.judge().snapshot().origin_at(row)?.file();
+                memory.last = Some((row, file));
+                file
+            }
         };
-        memory.last = Some((row, file));
         let Some(file) = file else { return Ok(&[]) };
         let CrawlDelayScratch { delays, .. } = memory;
         self.texts

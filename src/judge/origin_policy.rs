@@ -96,6 +96,7 @@ impl<'s> Engine<'s> {
             reason: Reason::Rules,
             row: entry.row,
             file: NONE,
+            text: OriginContext::OF_NEWEST,
             via_other_scheme,
         };
         // Most origins have rules or no robots.txt. Their entries save reading their metadata.

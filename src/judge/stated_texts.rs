@@ -69,7 +69,8 @@ impl<T> StatedCache<T> {
 
 impl<'j> StatedTexts<'j> {
     pub(super) fn new(judge: &'j Judge) -> Self {
-        let files = judge.snapshot().file_count() as usize;
+        // The texts of a history too: verdicts as of a time refer to them.
+        let files = judge.snapshot().text_count() as usize;
         let silent = std::iter::repeat_with(AtomicBool::default)
             .take(files)
             .collect();

@@ -12,6 +12,9 @@ pub(super) struct OriginContext {
     pub row: u32,
     /// The number of the robots.txt whose rules hold; [`NONE`] if none do.
     pub file: u32,
+    /// The number of the robots.txt that the origin has, also if its rules do not hold: of an answer
+    /// as of a time, or [`OF_NEWEST`](Self::OF_NEWEST). [`NONE`] if it has none.
+    pub text: u32,
     /// The entry is that of the other of http and https.
     pub via_other_scheme: bool,
 }
@@ -21,8 +24,12 @@ impl OriginContext {
         reason: Reason::UnknownOrigin,
         row: NONE,
         file: NONE,
+        text: Self::OF_NEWEST,
         via_other_scheme: false,
     };
+
+    /// In the place of [`text`](Self::text): that of the newest answer, which the entry has.
+    pub(super) const OF_NEWEST: u32 = NONE - 1;
 
     pub(super) const UNTIMED: Self = Self {
         reason: Reason::UnknownTime,
@@ -217,6 +224,13 @@ impl VerdictsRef<'_> {
     #[inline]
     pub(crate) fn file(&self) -> u32 {
         self.context.map_or(NONE, |context| context.file)
+    }
+
+    /// The number of the robots.txt of the answer as of a time, if these are verdicts as of one; `None`
+    /// within if the answer has none.
+    pub(super) fn text_as_of(&self) -> Option<Option<u32>> {
+        let text = self.context?.text;
+        (text != OriginContext::OF_NEWEST).then_some(Some(text).filter(|text| *text != NONE))
     }
 
     /// As [`file`](Self::file), for callers without the numbers of the snapshot.
