@@ -199,6 +199,12 @@ pub(crate) fn print_filter(stats: &FilterStats, elapsed: Duration) {
             grouped(stats.warcinfo)
         ));
     }
+    if stats.without_time > 0 {
+        print_line(format_args!(
+            "without a time, so not judged by rules: {}",
+            grouped(stats.without_time)
+        ));
+    }
     if stats.via_other_scheme > 0 {
         print_line(format_args!(
             "judged by the entry of the other scheme: {}",

@@ -155,6 +155,7 @@ impl Criterion {
         stats.count(verdict, lines);
         stats.reasons.count(verdict, verdicts.reason(), lines);
         stats.via_other_scheme += u64::from(verdicts.via_other_scheme()) * lines;
+        stats.without_time += u64::from(verdicts.reason() == Reason::UnknownTime) * lines;
         if stats.agent_allowed.len() < verdicts.agents {
             stats.agent_allowed.resize(verdicts.agents, 0);
         }

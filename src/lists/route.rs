@@ -12,7 +12,7 @@ use crate::container::outputs::{Output, Outputs};
 use crate::error::Result;
 use crate::judge::emitter::Joined;
 use crate::judge::engine::{Engine, Scratch};
-use crate::judge::{Stage, Verdict};
+use crate::judge::{Reason, Stage, Verdict};
 use crate::pipeline::FilterStats;
 use crate::pipeline::blocks::{BlockKind, LineBlock, VerdictRun};
 
@@ -116,6 +116,9 @@ pub(super) fn find_runs<'s>(
                     let number = lines.ends.len() as u64;
                     if verdicts.via_other_scheme() {
                         stats.via_other_scheme += number;
+                    }
+                    if verdicts.reason() == Reason::UnknownTime {
+                        stats.without_time += number;
                     }
                     let verdict = criterion.line_verdict(&verdicts);
                     stats.reasons.count(verdict, verdicts.reason(), number);

@@ -30,6 +30,10 @@ pub struct FilterStats {
     pub bytes: u64,
     /// Lines judged by the entry of the other scheme (http or https).
     pub via_other_scheme: u64,
+    /// Lines to be judged as of a time of their own that state none. Their verdict is that of unknown
+    /// origins, unless [`NoTime`](crate::judge::NoTime) chooses the newest rules.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub without_time: u64,
     /// Records of type `warcinfo` in WARC files. They have no URL and do not count as lines.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub warcinfo: u64,
@@ -100,6 +104,7 @@ impl FilterStats {
         self.blank += other.blank;
         self.bytes += other.bytes;
         self.via_other_scheme += other.via_other_scheme;
+        self.without_time += other.without_time;
         self.warcinfo += other.warcinfo;
         self.reasons.add(&other.reasons);
         self.agent_allowed
