@@ -6,7 +6,7 @@
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
-use jiff::tz::{Offset, TimeZone};
+use jiff::tz::TimeZone;
 
 /// Parses an RFC 3339 time, or one of lower precision, to seconds since 1970.
 ///
@@ -50,9 +50,9 @@ pub(crate) fn parse_time_in_utc(text: &[u8]) -> Option<i64> {
 /// the `T`, with slashes in the date, and with any [zone](parse_zone), which blanks may precede.
 /// Without a zone the time is in UTC.
 pub(crate) fn parse_spaced_time(text: &[u8]) -> Option<i64> {
-    let (time, mut rest) = text.split_at_checked(19)?;
-    let separators = [time[4], time[7], time[13], time[16]];
-    if !matches!(&separators, b"--::" | b"//::") || !matches!(time[10], b'T' | b't' | b' ') {
+    let (t, mut rest) = text.split_first_chunk::<19>()?;
+    let separators = [t[4], t[7], t[13], t[16]];
+    if !matches!(&separators, b"--::" | b"//::") || !matches!(t[10], b'T' | b't' | b' ') {
         return None;
     }
     if let [b'.' | b',', fraction @ ..] = rest {
@@ -66,12 +66,37 @@ pub(crate) fn parse_spaced_time(text: &[u8]) -> Option<i64> {
     } else {
         parse_zone(rest)?
     };
-    let date = [
-        number(&time[..4])?,
-        number(&time[5..7])?,
-        number(&time[8..10])?,
-    ];
-    civil_seconds(date, parse_clock(&time[11..19])?, offset)
+    let [century, year, month, day, hour, minute, second] = digit_pairs([
+        [t[0], t[1]],
+        [t[2], t[3]],
+        [t[5], t[6]],
+        [t[8], t[9]],
+        [t[11], t[12]],
+        [t[14], t[15]],
+        [t[17], t[18]],
+    ])?;
+    let date = [century * 100 + year, month, day];
+    civil_seconds(date, [hour, minute, second], offset)
+}
+
+/// Parses `YYYYMMDDhhmmss`, in UTC, to seconds since 1970.
+pub(crate) fn parse_compact_time(digits: &[u8; 14]) -> Option<i64> {
+    let (pairs, _) = digits.as_chunks::<2>();
+    let [century, year, month, day, hour, minute, second] = digit_pairs(pairs.try_into().ok()?)?;
+    let date = [century * 100 + year, month, day];
+    civil_seconds(date, [hour, minute, second], 0)
+}
+
+/// The numbers of two ASCII digits each. `None` if another byte is among them, which no branch looks
+/// for before the end.
+fn digit_pairs<const N: usize>(pairs: [[u8; 2]; N]) -> Option<[i64; N]> {
+    let mut has_other = false;
+    let numbers = pairs.map(|pair| {
+        let [tens, ones] = pair.map(|byte| byte.wrapping_sub(b'0'));
+        has_other |= (tens > 9) | (ones > 9);
+        i64::from(tens) * 10 + i64::from(ones)
+    });
+    (!has_other).then_some(numbers)
 }
 
 /// The number that ASCII digits write; `None` if another byte is among them.
@@ -108,26 +133,50 @@ pub(crate) fn parse_zone(text: &[u8]) -> Option<i64> {
 }
 
 /// A time of day (hour, minute, second) on a date (year, month, day), at this offset from UTC, in
-/// seconds since 1970. `None` if there is no such day or time.
+/// seconds since 1970. `None` if there is no such day or time, or if `jiff` cannot represent it.
+///
+/// Judging a row of a sorted list takes some 50 ns. By `jiff` this took 20 ns of its own, as
+/// arithmetic it takes 5.
 pub(crate) fn civil_seconds(date: [i64; 3], clock: [i64; 3], offset: i64) -> Option<i64> {
+    const MAX_OFFSET: i64 = 93_599;
     let [year, month, day] = date;
     let [hour, minute, second] = clock;
     // A leap second counts as the second before it.
     let second = if second == 60 { 59 } else { second };
-    let time = DateTime::new(
-        year.try_into().ok()?,
-        month.try_into().ok()?,
-        day.try_into().ok()?,
-        hour.try_into().ok()?,
-        minute.try_into().ok()?,
-        second.try_into().ok()?,
-        0,
-    );
-    let offset = Offset::from_seconds(i32::try_from(offset).ok()?).ok()?;
-    offset
-        .to_timestamp(time.ok()?)
-        .ok()
-        .map(|time| time.as_second())
+    let is_time = (0..24).contains(&hour) & (0..60).contains(&minute) & (0..60).contains(&second);
+    let is_month = (0..=9999).contains(&year) & (1..=12).contains(&month);
+    if !is_time || !is_month || day < 1 || day > days_in_month(year, month) {
+        return None;
+    }
+    if offset.abs() > MAX_OFFSET {
+        return None;
+    }
+    let of_day = (hour * 60 + minute) * 60 + second;
+    let seconds = days_since_1970(year, month, day) * 86_400 + of_day - offset;
+    (seconds <= Timestamp::MAX.as_second()).then_some(seconds)
+}
+
+/// The number of days of a month.
+pub(crate) fn days_in_month(year: i64, month: i64) -> i64 {
+    match month {
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// The days from 1970-01-01 to a date of the Gregorian calendar: `days_from_civil` of Howard
+/// Hinnant's "chrono-Compatible Low-Level Date Algorithms". Years begin in March there, so that the
+/// leap day is the last of its year, and eras of 400 years have equally many days.
+fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let month_from_march = (month + 9) % 12;
+    let day_of_year = (153 * month_from_march + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    era * 146_097 + day_of_era - 719_468
 }
 
 /// The last day of a year, a month or a day.
@@ -232,5 +281,43 @@ mod tests {
         ] {
             assert_eq!(parse_time_in_utc(text.as_bytes()), None, "{text:?}");
         }
+    }
+
+    /// Every day, and each part of the time.
+    #[test]
+    fn civil_seconds_are_those_of_jiff() {
+        let mut day = Date::new(0, 1, 1).unwrap();
+        let last = Date::new(9999, 12, 29).unwrap();
+        while day < last {
+            let date = [day.year().into(), day.month().into(), day.day().into()];
+            assert_eq!(
+                civil_seconds(date, [23, 59, 59], 0),
+                last_second(day),
+                "{day}"
+            );
+            assert_eq!(
+                days_in_month(day.year().into(), day.month().into()),
+                i64::from(day.days_in_month())
+            );
+            day = day.tomorrow().unwrap();
+        }
+        assert_eq!(civil_seconds([1970, 1, 1], [0, 0, 0], 0), Some(0));
+        assert_eq!(civil_seconds([1970, 1, 1], [1, 2, 3], 3600), Some(123));
+        for (date, clock) in [
+            ([2023, 2, 29], [0, 0, 0]),
+            ([1900, 2, 29], [0, 0, 0]),
+            ([2024, 4, 31], [0, 0, 0]),
+            ([2024, 0, 1], [0, 0, 0]),
+            ([2024, 13, 1], [0, 0, 0]),
+            ([2024, 1, 0], [0, 0, 0]),
+            ([2024, 1, 32], [0, 0, 0]),
+            ([2024, 1, 1], [24, 0, 0]),
+            ([2024, 1, 1], [0, 60, 0]),
+            ([2024, 1, 1], [0, 0, 61]),
+            ([9999, 12, 31], [23, 59, 59]),
+        ] {
+            assert_eq!(civil_seconds(date, clock, 0), None, "{date:?} {clock:?}");
+        }
+        assert_eq!(civil_seconds([2024, 1, 1], [0, 0, 0], 93_600), None);
     }
 }

@@ -125,6 +125,11 @@ impl<'k> Wanted<'k> {
         let Self::Below(path) = self else {
             return Self::Nothing;
         };
+        // Most keys differ in the first byte, and comparing all of them takes a call.
+        let (first, of_key) = (path.as_bytes().first(), key.as_bytes().first());
+        if of_key.is_some() && first != of_key {
+            return Self::Nothing;
+        }
         match path.strip_prefix(key) {
             Some("") => Self::Value,
             Some(rest) => rest.strip_prefix('.').map_or(Self::Nothing, Self::Below),
