@@ -75,10 +75,13 @@ fn newest_verdicts_do_not_depend_on_the_history() {
     assert!(matches!(err.kind(), ErrorKind::NoHistory));
 }
 
+/// A forger's change of a section.
+type Change<'c> = &'c dyn Fn(&mut Vec<u8>);
+
 #[test]
 fn contradictory_histories_are_refused() {
     let [rules, failure, redirect] = [0, 2, 4].map(version_of_kind);
-    let cases: [(usize, &str, &dyn Fn(&mut Vec<u8>)); 21] = [
+    let cases: [(usize, &str, Change<'_>); 21] = [
         (STARTS, "a history of another number of URLs", &|rows| {
             rows.extend([0; 4]);
         }),

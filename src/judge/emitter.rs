@@ -150,6 +150,7 @@ mod tests {
         reason: Reason::Rules,
         row: 1,
         file: 1,
+        text: OriginContext::OF_NEWEST,
         via_other_scheme: false,
     };
 

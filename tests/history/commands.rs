@@ -216,7 +216,10 @@ fn rows_without_a_time_are_unknown_or_newest() {
     // They are counted.
     dir.done_line("filter -q -s years -a a --as-of-column at -o out --stats-json counts rows.csv");
     let counts: Value = serde_json::from_str(&dir.read_text("counts")).unwrap();
-    assert!(counts.to_string().contains("\"without_time\":3"), "{counts}");
+    assert!(
+        counts.to_string().contains("\"without_time\":3"),
+        "{counts}"
+    );
     // Without a history, a time is refused.
     dir.done_line("compile -q -o newest captures.jsonl");
     for options in ["--as-of 2026-04", "--as-of-column at"] {
