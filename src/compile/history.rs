@@ -30,8 +30,11 @@ use std::collections::BTreeSet;
 /// has some three such texts of a site.
 const DELTAS_PER_BASE: usize = 15;
 
-/// The versions that are renumbered at once.
+/// The versions that are renumbered at once, unless a single node has more.
 const VERSIONS_PER_CHUNK: usize = 1 << 16;
+
+/// The most nodes that are renumbered at once.
+const NODES_PER_CHUNK: u64 = 1 << 12;
 
 /// The URLs whose versions are found at once.
 const URLS_PER_CHUNK: usize = 1 << 12;
@@ -383,32 +386,56 @@ struct VersionChunkReader<'w> {
 
 impl VersionChunkReader<'_> {
     fn next(&mut self, nodes: u64) -> Result<VersionChunk> {
+        let count = (nodes - self.node).min(NODES_PER_CHUNK);
+        let mut starts = vec![0; (count as usize + 1) * 4];
+        self.written.starts.read_at(&mut starts, self.node * 4)?;
+        let starts: Vec<u32> = starts
+            .as_chunks()
+            .0
+            .iter()
+            .map(|start| u32::from_le_bytes(*start))
+            .collect();
         let mut chunk = VersionChunk::default();
-        let mut rows = Vec::new();
-        while self.node < nodes && chunk.versions.len() < VERSIONS_PER_CHUNK {
-            let mut bounds = [0; 8];
-            self.written.starts.read_at(&mut bounds, self.node * 4)?;
-            let [start, end] = [&bounds[..4], &bounds[4..]]
-                .map(|bytes| bytes.try_into().map_or(0, u32::from_le_bytes));
-            rows.resize((end - start) as usize * VERSION_LEN, 0);
-            let at = u64::from(start) * VERSION_LEN as u64;
-            self.written.versions.read_at(&mut rows, at)?;
-            for row in rows.as_chunks::<VERSION_LEN>().0 {
-                let mut version = Version::decode(row)?;
-                if let VersionAnswer::Failure { row, .. } = &mut version.answer {
-                    *row = chunk.failures.len() as u32;
-                    let mut failure = [0; VERSION_FAILURE_LEN];
-                    let at = self.failure * VERSION_FAILURE_LEN as u64;
-                    self.written.failures.read_at(&mut failure, at)?;
-                    chunk.failures.push(VersionFailure::decode(&failure)?);
-                    self.failure += 1;
-                }
-                chunk.versions.push(version);
+        let Some((first, ends)) = starts.split_first() else {
+            return Ok(chunk);
+        };
+        // One node at least, however many versions it has.
+        for end in ends {
+            let end = (end - first) as usize;
+            if end > VERSIONS_PER_CHUNK && !chunk.ends.is_empty() {
+                break;
             }
-            chunk.ends.push(chunk.versions.len());
-            self.node += 1;
+            chunk.ends.push(end);
         }
+        self.node += chunk.ends.len() as u64;
+        let versions = chunk.ends.last().copied().unwrap_or_default();
+        let mut rows = vec![0; versions * VERSION_LEN];
+        let at = u64::from(*first) * VERSION_LEN as u64;
+        self.written.versions.read_at(&mut rows, at)?;
+        for row in rows.as_chunks().0 {
+            chunk.versions.push(Version::decode(row)?);
+        }
+        self.read_failures(&mut chunk)?;
         Ok(chunk)
+    }
+
+    /// Reads the failures of the versions of a chunk, and numbers them within it.
+    fn read_failures(&mut self, chunk: &mut VersionChunk) -> Result<()> {
+        let mut count = 0;
+        for version in &mut chunk.versions {
+            if let VersionAnswer::Failure { row, .. } = &mut version.answer {
+                *row = count;
+                count += 1;
+            }
+        }
+        let mut rows = vec![0; count as usize * VERSION_FAILURE_LEN];
+        let at = self.failure * VERSION_FAILURE_LEN as u64;
+        self.written.failures.read_at(&mut rows, at)?;
+        for row in rows.as_chunks().0 {
+            chunk.failures.push(VersionFailure::decode(row)?);
+        }
+        self.failure += u64::from(count);
+        Ok(())
     }
 }
 

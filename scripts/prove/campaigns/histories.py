@@ -5,9 +5,9 @@ unknown times. The model follows the section "Results of fetching" and looks at 
 For crawls over each other, `remembered` replaces all earlier captures by those that a previous snapshot
 stands for, with all that it forgets.
 
-Against the model stand one compilation, also of captures files and with --as-of, and crawls that are
-compiled over each other with --previous, in time order and in any order; all with every status
-policy and --at.
+Against the model stand one compilation, also of captures files and with --as-of, a history that is
+judged as of a time, and crawls that are compiled over each other with --previous, in time order and in
+any order; all with every status policy and --at.
 """
 
 import collections
@@ -443,6 +443,8 @@ class Ways:
             return self.compile(*reversed(list(self.captures_files(captures))))
         if question.way == "--as-of":
             return self.compile("--as-of", timestamp(question.as_of), self.archive("all", captures))
+        if question.way == "--history":
+            return self.compile("--history", self.archive("all", captures))
         if question.way == "one compilation":
             return self.compile(self.archive("all", captures))
         return self.crawls(crawls)
@@ -468,12 +470,13 @@ class Ways:
             old.write_bytes(snapshot.read_bytes())
         return snapshot
 
-    def letters(self, snapshot, urls, policy, at):
+    def letters(self, snapshot, urls, question):
         (self.directory / "urls").write_text("".join(url + "\n" for url in urls))
-        at = [] if at is None else ["--at", timestamp(at)]
-        out = run(
-            "annotate", "-q", "-s", snapshot, "-a", "FooBot", "--status-policy", policy, *at, self.directory / "urls"
-        )
+        at = [] if question.at is None else ["--at", timestamp(question.at)]
+        if question.way == "--history":
+            at = ["--as-of", timestamp(question.as_of)]
+        policy = ["--status-policy", question.policy]
+        out = run("annotate", "-q", "-s", snapshot, "-a", "FooBot", *policy, *at, self.directory / "urls")
         return dict(reversed(line.split("\t")) for line in out.decode().splitlines())
 
 
@@ -504,7 +507,7 @@ class Question:
 
     def counted(self, crawls):
         """The captures that count for the model."""
-        if self.way == "--as-of":
+        if self.way in ("--as-of", "--history"):
             return [one for one in crawls[0] if one.time is None or one.time <= self.as_of]
         counted = []
         for crawl in crawls:
@@ -512,12 +515,19 @@ class Question:
         return counted
 
 
-WAYS = ["one compilation", "captures files", "--as-of", "--previous, in time order", "--previous, in any order"]
+WAYS = [
+    "one compilation",
+    "captures files",
+    "--as-of",
+    "--history",
+    "--previous, in time order",
+    "--previous, in any order",
+]
 
 
 def ask(ways, question, crawls, url):
     """The letter of robosieve for one URL, and that of the model."""
-    found = ways.letters(ways.snapshot(question, crawls), [url], question.policy, question.at)[url]
+    found = ways.letters(ways.snapshot(question, crawls), [url], question)[url]
     return found, letter(question.counted(crawls), url, question.policy, question.at)
 
 
@@ -578,7 +588,8 @@ def play(rng, directory, options, number):
     urls = [url for web in webs for url in web.urls()]
     ways = Ways(directory, rng.random(), options.self_test)
     for way in WAYS:
-        as_of = START + rng.randrange(90) * DAY if way == "--as-of" else None
+        is_dated = way in ("--as-of", "--history")
+        as_of = START + rng.randrange(90) * DAY + rng.choice([-1, 0, 1, HALF_DAY + 1]) if is_dated else None
         captures = [one for web in webs for one in web.captures]
         crawls = split(way, captures, rng) if way.startswith("--previous") else [captures]
         snapshot = ways.snapshot(Question(way, "", None, as_of), crawls)
@@ -588,9 +599,11 @@ def play(rng, directory, options, number):
             origins = {host: outcome(counted, f"https://{host}/robots.txt") for host in web.hosts}
             outcomes.append((web, own, origins))
         judged_at = START + rng.randrange(150) * DAY + rng.choice([0, HALF_DAY, HALF_DAY + 1])
-        for policy, at in itertools.product(POLICIES, [None, judged_at]):
+        # As of a time, sites are judged at it.
+        times = [as_of] if way == "--history" else [None, judged_at]
+        for policy, at in itertools.product(POLICIES, times):
             question = Question(way, policy, at, as_of)
-            found = ways.letters(snapshot, urls, policy, at)
+            found = ways.letters(snapshot, urls, question)
             counts[way] += len(urls)
             for web, own, origins in outcomes:
                 for url in web.urls():
