@@ -19,7 +19,10 @@ use xxhash_rust::xxh3::xxh3_64;
 // error.
 pub(crate) const HEADER: usize = 40;
 pub(crate) const ROW: usize = 32;
-pub(crate) const HEAD: usize = HEADER + SECTIONS * ROW;
+/// The length of header and table of [`intact`], which has no history.
+pub(crate) const HEAD: usize = HEADER + (SECTIONS - HISTORY) * ROW;
+/// The number of the sections of a history.
+pub(crate) const HISTORY: usize = 6;
 pub(crate) const ALIGN: usize = 64;
 pub(crate) const SECTIONS: usize = 21;
 pub(crate) const BLOCK: usize = 64 << 10;

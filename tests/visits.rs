@@ -1,11 +1,10 @@
 //! `Job::visit`: a visitor sees each record once, whatever the container and its blocks.
 
 use crate::parquet;
-use crate::snapshots::snapshot_of_robots;
 use ::parquet::file::properties::WriterProperties;
 use robosieve::job::{FilterStats, Input, Job, RecordRun, SelectedUrls, Visitor};
 use robosieve::records::{Field, RecordOptions};
-use robosieve::{Judge, JudgeOptions, Verdict};
+use robosieve::{Compiler, Judge, JudgeOptions, Snapshot, Verdict};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
@@ -58,7 +57,10 @@ fn visit_with(
     records: RecordOptions,
 ) -> (BTreeMap<Vec<u8>, u64>, Vec<Vec<u8>>, FilterStats) {
     let robots = b"user-agent: *\ndisallow: /x";
-    let snapshot = snapshot_of_robots("https://a.example", robots);
+    // Times need a history.
+    let mut compiler = Compiler::default().history(true);
+    compiler.add_robots("https://a.example", robots).unwrap();
+    let snapshot = Snapshot::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
     let agent = "FooBot".parse().unwrap();
     let judge = Judge::new(snapshot, &[agent], JudgeOptions::default()).unwrap();
     let collector = Collector::default();
