@@ -1,6 +1,6 @@
 //! Forged snapshots with right checksums: every question ends with an answer or an error.
 
-use crate::forging::{assemble, intact, sections, survives};
+use crate::forging::{assemble, intact, sections, survives, with_history};
 use crate::input::Bytes;
 use robosieve::export::{ExportTable, Exporter};
 use robosieve::lint::survey;
@@ -8,7 +8,14 @@ use robosieve::{Judge, JudgeOptions, Snapshot};
 
 /// Changes of a valid snapshot: a section, the kind of the change, and its place and value.
 pub(crate) fn run(input: &[u8]) {
-    let mut sections = sections(intact());
+    for bytes in [intact(), with_history()] {
+        forge(bytes, input);
+    }
+}
+
+/// Changes a snapshot, and asks it everything.
+fn forge(bytes: &[u8], input: &[u8]) {
+    let mut sections = sections(bytes);
     let mut input = Bytes(input);
     while !input.is_empty() {
         let number = usize::from(input.byte()) % sections.len();

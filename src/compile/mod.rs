@@ -279,7 +279,7 @@ impl Compiler {
     ///
     /// Cost: some 30 bytes a version in the snapshot, and the difference between an old text and a
     /// newer one. Each old text is compressed once. Memory: some 150 bytes for each URL, other than
-    /// a robots.txt of an origin, that redirects lead to, and its versions.
+    /// a robots.txt of an origin, that redirects lead to.
     ///
     /// ```
     /// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot, Verdict};

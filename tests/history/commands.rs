@@ -92,6 +92,39 @@ fn annotated_lists_are_those_of_the_snapshot_of_that_time() {
     }
 }
 
+#[test]
+fn the_bytes_of_a_history_depend_on_the_captures_only() {
+    let (dir, ..) = dir_of_webs(6);
+    let mut lines: Vec<String> = dir
+        .read_text("captures.jsonl")
+        .lines()
+        .map(|line| format!("{line}\n"))
+        .collect();
+    Random(7).shuffle(&mut lines);
+    dir.write("shuffled.jsonl", lines.concat());
+    let (half, rest) = lines.split_at(lines.len() / 2);
+    dir.write("half.jsonl", half.concat());
+    dir.write("rest.jsonl", rest.concat());
+    dir.done_line("captures -q -o half.captures half.jsonl");
+    for (number, inputs) in [
+        "-j 1 shuffled.jsonl",
+        "--memory 64K captures.jsonl",
+        "rest.jsonl half.captures",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let name = format!("other-{number}");
+        dir.done_line(&format!("compile -q --history -o {name} {inputs}"));
+        assert!(dir.read(&name) == dir.read("years"), "{inputs}");
+    }
+    // Without the history, the snapshot is the one that has none.
+    dir.done_line("compile -q -o newest captures.jsonl");
+    let urls = "-q -a a,b --as jsonl --add origin,reason urls.txt";
+    let newest = dir.stdout_of(&format!("annotate -s newest {urls}"));
+    assert_eq!(newest, dir.stdout_of(&format!("annotate -s years {urls}")));
+}
+
 /// The verdicts and the reason in a line of `annotate --as jsonl --add reason`.
 fn verdicts(line: &str) -> (Value, Value) {
     let object: Value = serde_json::from_str(line).unwrap();
