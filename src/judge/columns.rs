@@ -115,7 +115,7 @@ impl Judge {
     ///
     /// ```
     /// use robosieve::judge::Rows;
-    /// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot, Verdict};
+    /// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
     /// let archive = br#"
     ///     {"url": "https://e.example/robots.txt", "body": "user-agent: *\ndisallow: /", "fetched_at": 10}
     ///     {"url": "https://e.example/robots.txt", "body": "", "fetched_at": 20}"#;
@@ -124,10 +124,10 @@ impl Judge {
     /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
     /// let judge = Judge::new(snapshot, &["FooBot".parse()?], JudgeOptions::default())?;
     ///
-    /// let rows = Rows::Slices(&[b"https://e.example/"; 4]);
+    /// let urls: [&[u8]; 4] = [b"https://e.example/"; 4];
     /// let times = [Some(9), Some(10), Some(20), None];
     /// let mut verdicts = Vec::new();
-    /// judge.judge_rows_as_of(rows, &times, |rows, found| {
+    /// judge.judge_rows_as_of(Rows::Slices(&urls), &times, |rows, found| {
     ///     verdicts.extend(rows.map(|_| found.get(0).letter()));
     ///     Ok(())
     /// })?;
