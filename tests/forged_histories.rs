@@ -201,7 +201,7 @@ fn flipped_bits_change_no_verdict_of_a_time() {
 #[test]
 fn random_histories_are_survived() {
     let mut random = Random(58);
-    for _ in 0..400 {
+    for _ in 0..150 {
         let mut sections = sections(with_history());
         let section = STARTS + random.below(6) as usize;
         let content = &mut sections[section];

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, Union
 
 from . import _native
-from ._options import Path, Time, paths, seconds
+from ._options import Path, Time, last_second, paths, seconds
 from ._results import library_of
 from ._staging import Staging
 from ._stores import locate
@@ -38,7 +38,10 @@ class Compiler:
             ``previous``, from 0 to 1. A fetcher without a network records every site as a failure,
             which would disallow all of them. With more failures nothing is written. It counts from
             100 such origins on. 1.0 accepts everything.
-        as_of: Leave out captures newer than this time.
+        as_of: Leave out captures newer than this time. A date or a month in text is its last second.
+        history: Keep every version of every site's answers, so that pages can be judged by the rules in
+            force at a time: see ``as_of`` of :class:`Snapshot`, and ``as_of_column`` of
+            :func:`robosieve.filter`. Not with ``previous``.
         skip_damaged: Skip and count damaged places of archives instead of failing.
         memory: How many bytes of captures and texts may stay in memory; the default is 1 GiB. The
             rest goes to temporary files. The snapshot does not depend on it.
@@ -65,6 +68,7 @@ class Compiler:
         previous: Path | None = None,
         max_failing: float = 0.2,
         as_of: Time | None = None,
+        history: bool = False,
         skip_damaged: bool = False,
         memory: int | None = None,
         temp_dir: Path | None = None,
@@ -81,7 +85,7 @@ class Compiler:
             # The file stays mapped after it is removed.
             old = files.inputs[0] if files.inputs else None
             self._native = _native.Compiler(
-                profile, old, max_failing, seconds(as_of), skip_damaged, memory, directory, threads
+                profile, old, max_failing, last_second(as_of), history, skip_damaged, memory, directory, threads
             )
 
     def add_path(self, archives: Path | Sequence[Path], *, progress: Callable[[int], object] | None = None) -> None:
@@ -292,6 +296,7 @@ def compile(
     previous: Path | None = None,
     max_failing: float = 0.2,
     as_of: Time | None = None,
+    history: bool = False,
     skip_damaged: bool = False,
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
@@ -302,7 +307,7 @@ def compile(
     Args:
         archives: WARC and JSONL files (plain, gzip, zstd), captures files, and directories.
         output: The snapshot to write.
-        profile, previous, max_failing, as_of, skip_damaged, threads, filesystem: As for :class:`Compiler`.
+        profile, previous, max_failing, as_of, history, skip_damaged, threads, filesystem: As for :class:`Compiler`.
         progress: As for :meth:`Compiler.add_path`.
 
     Returns:
@@ -320,6 +325,7 @@ def compile(
         previous=previous,
         max_failing=max_failing,
         as_of=as_of,
+        history=history,
         skip_damaged=skip_damaged,
         threads=threads,
         filesystem=filesystem,

@@ -23,6 +23,7 @@ from ._options import (
     Time,
     UnknownOrigin,
     as_list,
+    last_second,
     names,
     paths,
     seconds,
@@ -90,6 +91,7 @@ def annotate(
     unknown: UnknownOrigin | None = None,
     any_scheme: bool = False,
     at: Time | None = None,
+    as_of: Time | None = None,
     agent_match: AgentMatch = "extended",
     strict_agents: bool = False,
     filesystem: Any = None,
@@ -140,7 +142,7 @@ def annotate(
             and CDX. Other inputs are an error.
         threads: The number of threads; the default, like -1, is one per core.
         progress: A function to call some ten times a second, with the number of bytes read so far.
-        status_policy, unknown, any_scheme, at, agent_match, strict_agents: See :class:`Snapshot`.
+        status_policy, unknown, any_scheme, at, as_of, agent_match, strict_agents: See :class:`Snapshot`.
         filesystem: For URIs: see :func:`filter`.
 
     Returns:
@@ -163,7 +165,7 @@ def annotate(
     records = RecordOptions(
         field, input_format, header, delimiter, json_key, default_scheme, host, as_of_column, as_of_record
     )
-    judging = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match)
+    judging = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match, last_second(as_of))
     options = JobOptions(names(agents), records, judging, threads, progress)
     opened = _opened(snapshot, options.agents, strict_agents, filesystem)
     with Staging(_input_paths(inputs), [os.fspath(output)], filesystem, guarded=opened._guarded()) as files:
@@ -202,6 +204,7 @@ def filter(
     unknown: UnknownOrigin | None = None,
     any_scheme: bool = False,
     at: Time | None = None,
+    as_of: Time | None = None,
     agent_match: AgentMatch = "extended",
     strict_agents: bool = False,
     filesystem: Any = None,
@@ -226,7 +229,7 @@ def filter(
         invalid_to: A file for the records that are not URLs.
         cdxj: A file for an offset index of the kept records of WARC files.
         field, input_format, header, delimiter, json_key, default_scheme, host, as_of_column,
-        as_of_record, threads, progress, status_policy, unknown, any_scheme, at, agent_match, strict_agents: As for
+        as_of_record, threads, progress, status_policy, unknown, any_scheme, at, as_of, agent_match, strict_agents: As for
             :func:`annotate`.
         filesystem: The file system of the URIs among the paths: one of ``pyarrow.fs`` or fsspec. By
             default pyarrow's for the scheme (``s3://``, ``gs://``, ``abfs://``, ``hdfs://``), with the
@@ -256,7 +259,7 @@ def filter(
     records = RecordOptions(
         field, input_format, header, delimiter, json_key, default_scheme, host, as_of_column, as_of_record
     )
-    judging = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match)
+    judging = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match, last_second(as_of))
     outputs = [_optional(path) for path in (output, disallowed_to, unknown_to, invalid_to, cdxj)]
     options = JobOptions(names(agents), records, judging, threads, progress)
     opened = _opened(snapshot, options.agents, strict_agents, filesystem)

@@ -138,6 +138,7 @@ class Compiler:
         previous: str | None,
         max_failing: float,
         as_of: int | None,
+        history: bool,
         skip_damaged: bool,
         memory: int | None,
         temp_dir: str | None,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import calendar
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Literal, NamedTuple, Union
@@ -38,13 +40,14 @@ InputFormat = Literal["text", "tsv", "csv", "jsonl", "cdxj", "cdx"]
 
 
 class JudgeOptions(NamedTuple):
-    """How URLs are judged; ``at`` in seconds since 1970. ``judge_options`` in options.rs reads it."""
+    """How URLs are judged; ``at`` and ``as_of`` in seconds since 1970. ``judge_options`` in options.rs reads it."""
 
     status_policy: StatusPolicy | None = None
     unknown: UnknownOrigin | None = None
     any_scheme: bool = False
     at: int | None = None
     agent_match: AgentMatch = "extended"
+    as_of: int | None = None
 
 
 class RecordOptions(NamedTuple):
@@ -109,6 +112,16 @@ def seconds(time: Time | None) -> int | None:
     if time.tzinfo is None:
         time = time.replace(tzinfo=timezone.utc)
     return int(time.timestamp())
+
+
+def last_second(time: Time | None) -> int | None:
+    """The time in seconds since 1970. A date or a month in text is its last second, as on the command line."""
+    if isinstance(time, str) and re.fullmatch(r"\d{4}-\d{2}(-\d{2})?", time):
+        is_month = len(time) == len("2026-10")
+        first = seconds(time + "-01" if is_month else time)
+        days = calendar.monthrange(int(time[:4]), int(time[5:7]))[1] if is_month else 1
+        return None if first is None else first + days * 24 * 3600 - 1
+    return seconds(time)
 
 
 def names(agents: Agents) -> list[str]:

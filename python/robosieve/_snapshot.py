@@ -26,6 +26,7 @@ from ._options import (
     Time,
     UnknownOrigin,
     as_list,
+    last_second,
     names,
     seconds,
 )
@@ -168,6 +169,8 @@ class Snapshot:
     - ``at``: the time at which failing sites are judged: most policies disallow their URLs until 30
       days after the first failure, ``"google-2026"`` for 12 hours. The default for a site is the
       time of its own newest capture, which may be long before that of the snapshot.
+    - ``as_of``: judge by the rules in force at this time, of a snapshot with a history
+      (``history=True`` of :class:`Compiler`). A date or a month in text is its last second.
     - ``agent_match``: ``"extended"`` also matches names like ``MJ12bot`` that RFC 9309 excludes;
       ``"google"`` does not.
     - ``strict_agents``: raise ``ValueError`` for an agent that looks misspelled: no robots.txt
@@ -389,6 +392,7 @@ class Snapshot:
         unknown: UnknownOrigin | None = None,
         any_scheme: bool = False,
         at: Time | None = None,
+        as_of: Time | None = None,
         agent_match: AgentMatch = "extended",
         strict_agents: bool = False,
     ) -> Any:
@@ -423,7 +427,7 @@ class Snapshot:
 
         The interpreter's lock is released. docs/PERFORMANCE.md has the cost per URL.
         """
-        options = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match)
+        options = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match, last_second(as_of))
         if not isinstance(agent, str):
             specs = names(agent)
             self._check_spelling(specs, strict_agents)
@@ -463,6 +467,7 @@ class Snapshot:
         unknown: UnknownOrigin | None = None,
         any_scheme: bool = False,
         at: Time | None = None,
+        as_of: Time | None = None,
         agent_match: AgentMatch = "extended",
         strict_agents: bool = False,
     ) -> Any:
@@ -481,7 +486,7 @@ class Snapshot:
         Raises:
             TypeError, ValueError, SnapshotError: As :meth:`verdicts`.
         """
-        options = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match)
+        options = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match, last_second(as_of))
         specs = names(agents)
         self._check_spelling(specs, strict_agents)
         result = self._native.masks(as_urls(urls), specs, options, threads)
@@ -644,6 +649,7 @@ class Snapshot:
         unknown: UnknownOrigin | None = None,
         any_scheme: bool = False,
         at: Time | None = None,
+        as_of: Time | None = None,
         agent_match: AgentMatch = "extended",
         strict_agents: bool = False,
     ) -> Verdict:
@@ -654,7 +660,7 @@ class Snapshot:
             TypeError: ``url`` is neither str nor bytes.
             ValueError, SnapshotError: As :meth:`verdicts`.
         """
-        options = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match)
+        options = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match, last_second(as_of))
         code = self._native.verdict(url, agent, options)
         # One look-up, because a program may call this for each URL.
         if agent not in self._spelled or strict_agents:
@@ -671,6 +677,7 @@ class Snapshot:
         unknown: UnknownOrigin | None = None,
         any_scheme: bool = False,
         at: Time | None = None,
+        as_of: Time | None = None,
         agent_match: AgentMatch = "extended",
         strict_agents: bool = False,
     ) -> Explanation:
@@ -686,7 +693,7 @@ class Snapshot:
             TypeError: ``url`` is neither str nor bytes.
             ValueError, SnapshotError: As :meth:`verdicts`.
         """
-        options = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match)
+        options = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match, last_second(as_of))
         self._check_spelling([agent], strict_agents)
         return _explanation(self._native.explain(url, agent, all_rules, options))
 

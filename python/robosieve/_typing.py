@@ -27,6 +27,7 @@ class JudgeOptions(TypedDict, total=False):
     unknown: UnknownOrigin | None
     any_scheme: bool
     at: Time | None
+    as_of: Time | None
     agent_match: AgentMatch
     strict_agents: bool
 

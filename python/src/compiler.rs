@@ -79,6 +79,7 @@ impl Compiler {
         previous: Option<PathBuf>,
         max_failing: f64,
         as_of: Option<i64>,
+        history: bool,
         skip_damaged: bool,
         memory: Option<u64>,
         temp_dir: Option<PathBuf>,
@@ -89,6 +90,7 @@ impl Compiler {
             let mut compiler = robosieve::Compiler::new(profile)
                 .max_failing(max_failing)
                 .skip_damaged(skip_damaged)
+                .history(history)
                 .as_of(as_of);
             if let Some(bytes) = memory {
                 compiler = compiler.memory(bytes);

@@ -41,6 +41,7 @@ pub(crate) fn judge_options(given: &Bound<'_, PyAny>) -> PyResult<JudgeOptions> 
         .unknown(named_field(given, "unknown")?)
         .any_scheme(field(given, "any_scheme")?)
         .at(field::<Option<i64>>(given, "at")?)
+        .as_of(field::<Option<i64>>(given, "as_of")?)
         .agent_match(named_field(given, "agent_match")?.unwrap_or_default()))
 }
 

@@ -293,6 +293,44 @@ def test_previous_and_as_of(tmp_path: Path) -> None:
     assert robosieve.Snapshot(new).verdict("https://b.example/", "GPTBot") == robosieve.Verdict.DISALLOWED
 
 
+def test_history_and_as_of(tmp_path: Path) -> None:
+    url = "https://a.example/robots.txt"
+    compiler = robosieve.Compiler(history=True)
+    compiler.add_response(url, 200, b"User-agent: *\nDisallow: /", fetched_at="2026-03-01")
+    compiler.add_response(url, 404, fetched_at="2026-05-01T00:00:00Z")
+    report = compiler.write(tmp_path / "years.rsieve")
+    assert (report["versions"], report["history_urls"], report["old_texts"]) == (2, 1, 1)
+    snapshot = robosieve.Snapshot(tmp_path / "years.rsieve")
+    page = "https://a.example/page"
+    verdicts = {
+        None: "ALLOWED",
+        "2026-02": "UNKNOWN",
+        # A date or a month is its last second.
+        "2026-02-28": "UNKNOWN",
+        "2026-03-01": "DISALLOWED",
+        "2026-04": "DISALLOWED",
+        "2026-05": "ALLOWED",
+        "2026-05-01T00:00:00Z": "ALLOWED",
+        1_777_593_599: "DISALLOWED",
+    }
+    for time, verdict in verdicts.items():
+        assert snapshot.verdict(page, "GPTBot", as_of=time).name == verdict, time
+        assert snapshot.verdicts([page], "GPTBot", as_of=time)[0].name == verdict
+        assert snapshot.explain(page, "GPTBot", as_of=time).verdict.name == verdict
+        assert snapshot.masks([page], "GPTBot", as_of=time) == [{"ALLOWED": 1, "DISALLOWED": 0}.get(verdict)]
+    (tmp_path / "rows.csv").write_text(f"url,at\n{page},2026-04\n{page},2026-06-01\n{page},\n")
+    rows = tmp_path / "rows.csv"
+    counts = robosieve.filter(snapshot, rows, tmp_path / "out.csv", "GPTBot", as_of_column="at")
+    assert (counts["disallowed"], counts["allowed"], counts["unknown"], counts["without_time"]) == (1, 1, 1, 1)
+    counts = robosieve.filter(snapshot, rows, tmp_path / "out.csv", "GPTBot", as_of="2026-04")
+    assert counts["disallowed"] == 3
+    newest = robosieve.Compiler(as_of="2026-03")
+    newest.add_response(url, 404, fetched_at="2026-03-31T23:59:59Z")
+    assert newest.write(tmp_path / "newest.rsieve")["too_new"] == 0
+    with pytest.raises(robosieve.RobosieveError, match="no history"):
+        robosieve.Snapshot(tmp_path / "newest.rsieve").verdict(page, "GPTBot", as_of="2026-04")
+
+
 def night(old: Path, failing: int, max_failing: float = 0.2) -> robosieve.Compiler:
     """A crawl of 100 sites that answered in `old`, of which some fail."""
     compiler = robosieve.Compiler(previous=old, max_failing=max_failing)

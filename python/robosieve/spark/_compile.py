@@ -48,6 +48,7 @@ def compile_files(
     previous: Path | None = None,
     max_failing: float = 0.2,
     as_of: Time | None = None,
+    history: bool = False,
     skip_damaged: bool = False,
     captures_dir: Path | None = None,
     memory: int | None = None,
@@ -66,7 +67,7 @@ def compile_files(
             ``_`` are skipped.
         out: The snapshot to write. An existing one is replaced. Without ``captures_dir``, all nodes
             must mount its directory.
-        profile, previous, max_failing, as_of, skip_damaged: As for :class:`robosieve.Compiler`. The
+        profile, previous, max_failing, as_of, history, skip_damaged: As for :class:`robosieve.Compiler`. The
             driver counts the failing origins of all inputs together.
         captures_dir: A directory for one captures file per input, named after it, on a file system
             that all nodes mount. By default they go to a hidden directory next to ``out``, which is
@@ -103,6 +104,7 @@ def compile_files(
         previous=previous,
         max_failing=max_failing,
         as_of=as_of,
+        history=history,
         skip_damaged=skip_damaged,
         memory=memory,
         temp_dir=temp_dir,

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import robosieve
 
 from .. import RobosieveError, Snapshot
-from .._options import Agents, Path, names, seconds
+from .._options import Agents, Path, last_second, names, seconds
 from .._staging import Staging
 from .._stores import Location, locate
 from .._uris import is_uri, join, name_of
@@ -165,9 +165,10 @@ class _Call:
     ) -> None:
         opened, self.source = snapshot
         self.function, self.agents, self.options = function, agents, options
-        if "at" in options:
-            # `at="now"` is the time at the driver.
-            self.options = dict(options, at=seconds(options["at"]))
+        # `at="now"` is the time at the driver.
+        for name, parse in (("at", seconds), ("as_of", last_second)):
+            if name in options:
+                self.options = dict(self.options, **{name: parse(options[name])})
         # The file itself, and not a local copy: no output may overwrite it.
         self.snapshot_path = opened.path if opened._source is None else opened._source.path
         # Raises for bad agents and judging options, whatever the files are.
