@@ -82,7 +82,7 @@ pub(crate) fn run(args: &CompileArgs, quiet: bool) -> anyhow::Result<()> {
     progress.end_of_input("sorting captures");
     let compiled = compiler
         .finish_with(&|at| progress.step(phase_name(at.phase), at.done, at.total))
-        .map_err(|err| at_inputs(err, &args.inputs))?;
+        .map_err(|err| at_inputs(at_previous(err, args), &args.inputs))?;
     progress.end_of_input("writing the snapshot");
     warn_of_unread(compiled.report());
     let compiled = compiled
@@ -125,6 +125,14 @@ fn new_compiler(args: &CompileArgs) -> anyhow::Result<Compiler> {
         .max_failing(args.max_failing)
         .previous(old)
         .map_err(|err| err.at(path))?)
+}
+
+/// Adds the previous snapshot to an error that concerns it.
+fn at_previous(err: Error, args: &CompileArgs) -> Error {
+    match (err.kind(), &args.previous) {
+        (ErrorKind::BadPrevious(_), Some(previous)) => err.at(previous),
+        _ => err,
+    }
 }
 
 /// Adds the inputs to an error that concerns all of them.

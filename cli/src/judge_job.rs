@@ -1,6 +1,7 @@
 //! One job of `filter` or `annotate`: inputs to their outputs. A plain run is one job; `--out-dir`
 //! has one per file.
 
+use crate::error_advice::at_snapshot;
 use crate::output::{OutputTarget, Stdout, is_stdout, warn_of_lost_attributes};
 use crate::signals;
 use robosieve::Judge;
@@ -192,11 +193,12 @@ impl PendingOutputs {
     }
 }
 
-/// Writes every record of `inputs`, in order, to its output. `progress` receives the number of
-/// bytes read so far.
+/// Writes every record of `inputs`, in order, to its output. `snapshot` is the file of the judge's
+/// snapshot, for errors. `progress` receives the number of bytes read so far.
 pub(crate) fn write(
     task: &JudgeTask,
     judge: &Judge,
+    snapshot: &Path,
     inputs: &[PathBuf],
     paths: &JobPaths,
     progress: &(dyn Fn(u64) + Sync),
@@ -219,9 +221,11 @@ pub(crate) fn write(
             .keep(selection.keep, selection.require)
             .reasons(selection.reasons.iter().copied())
             .add_columns(selection.added.iter().copied())
-            .filter(inputs, outputs)?,
-        Action::Annotate(annotation) => annotate(job, annotation, inputs, outputs)?,
+            .filter(inputs, outputs),
+        Action::Annotate(annotation) => annotate(job, annotation, inputs, outputs),
     };
+    // A history is verified while it is read.
+    let written = written.map_err(|err| at_snapshot(err, snapshot))?;
     Ok(PendingOutputs { written, streams })
 }
 

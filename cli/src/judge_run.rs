@@ -80,6 +80,7 @@ impl JudgeRunArgs {
             let processor = FileProcessor {
                 task,
                 judge: &judge,
+                snapshot: &self.snapshot,
                 identity,
             };
             let mut guard = self.overwrite_guard();
@@ -102,7 +103,9 @@ impl JudgeRunArgs {
         let inputs = self.inputs.part(inputs);
         let progress = Progress::of_inputs(&inputs, quiet);
         let mut counts = self.stats.open()?;
-        let written = judge_job::write(&task, &judge, &inputs, &paths, &|read| progress.set(read))?;
+        let written = judge_job::write(&task, &judge, &self.snapshot, &inputs, &paths, &|read| {
+            progress.set(read)
+        })?;
         record.write(written.stats(), &mut counts)?;
         let stats = written.commit_with(counts)?;
         progress.finish();

@@ -263,6 +263,29 @@ fn rows_without_a_time_are_unknown_or_newest() {
     }
 }
 
+#[test]
+fn errors_about_histories_name_the_snapshot() {
+    let (dir, ..) = dir_of_webs(8);
+    let bytes = dir.read("years");
+    let versions = &crate::forging::extents(&bytes)[15];
+    let mut damaged = bytes.clone();
+    damaged[versions.start + versions.len() / 2] ^= 1;
+    dir.write("damaged", damaged);
+    for verb in ["filter -o out", "annotate -o out", "filter --out-dir outs"] {
+        // Without a time, nothing reads the history.
+        dir.done_line(&format!("{verb} -q -s damaged -a a urls.txt"));
+        std::fs::remove_dir_all(dir.path("outs")).ok();
+        std::fs::remove_file(dir.path("out")).ok();
+        let ran = dir.run_line(&format!(
+            "{verb} -q -s damaged -a a --as-of 2026-06 urls.txt"
+        ));
+        ran.refused("damaged: damaged snapshot: the section \"versions\"");
+        assert!(!dir.path("out").exists(), "{verb}");
+    }
+    dir.run_line("compile -q --previous years -o new captures.jsonl")
+        .refused("years: cannot be used as the previous snapshot: a history");
+}
+
 /// Compares two values; the keys of [`APART`] may differ.
 fn assert_same(path: &str, a: &Value, b: &Value) {
     match (a, b) {

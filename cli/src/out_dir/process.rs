@@ -9,6 +9,7 @@ use crate::signals;
 use robosieve::Judge;
 use robosieve::job::{FilterStats, Input};
 use std::cmp::Reverse;
+use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -16,6 +17,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 pub(crate) struct FileProcessor<'r> {
     pub task: JudgeTask,
     pub judge: &'r Judge,
+    /// The file of its snapshot.
+    pub snapshot: &'r Path,
     /// Everything besides the input that determines the outputs.
     pub identity: RunIdentity,
 }
@@ -68,7 +71,14 @@ impl FileProcessor<'_> {
         let read = AtomicU64::new(0);
         let advance = |to: u64| progress.add(to.saturating_sub(read.swap(to, Ordering::Relaxed)));
         let inputs = std::slice::from_ref(&file.input);
-        let written = judge_job::write(&self.task, self.judge, inputs, &file.paths, &advance);
+        let written = judge_job::write(
+            &self.task,
+            self.judge,
+            self.snapshot,
+            inputs,
+            &file.paths,
+            &advance,
+        );
         // After an error too: the progress bar must not wait for the unread rest.
         advance(file.size);
         state::commit(file, &self.identity, input, written?)
