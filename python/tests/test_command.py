@@ -101,9 +101,9 @@ def test_signals_end_a_run_and_leave_nothing(
     with begun(words, tmp_path) as process:
         process.send_signal(number)
         assert process.wait(timeout=60) == -number
-        assert process.stderr and process.stderr.read() == (
-            f"robosieve: interrupted by {number.name}: no output file was written or changed\n".encode()
-        )
+        # A run on a busy machine may have printed its progress before.
+        said = process.stderr.read().decode().splitlines() if process.stderr else []
+        assert said[-1:] == [f"robosieve: interrupted by {number.name}: no output file was written or changed"]
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"old": "as it was"}
 
 
