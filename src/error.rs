@@ -78,6 +78,8 @@ pub enum Remedy {
     AcceptFailures,
     /// Compile the archives again, with a history.
     KeepHistory,
+    /// Keep a history in this compilation too: the previous snapshot has one.
+    ContinueHistory,
 }
 
 /// The kinds of errors. Later versions may add kinds, so match with a wildcard arm.

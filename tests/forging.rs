@@ -148,6 +148,13 @@ pub(crate) fn with_history() -> &'static [u8] {
     })
 }
 
+/// Captures after those of [`with_history`]: a failure, a 304 and a redirect to an old origin.
+const LATER: &str = r#"
+{"url": "https://rules.example/robots.txt", "status": 503, "fetched_at": "2100-01-01T00:00:00Z"}
+{"url": "http://failing.example/robots.txt", "status": 304, "fetched_at": "2100-01-01T00:00:00Z"}
+{"url": "https://later.example/robots.txt", "status": 301, "headers": {"location": "http://turned.example/robots.txt"}, "fetched_at": "2100-01-01T00:00:00Z"}
+"#;
+
 /// Times around the captures of [`with_history`].
 pub(crate) const TIMES: [i64; 7] = [
     i64::MIN,
@@ -492,18 +499,20 @@ pub(crate) fn survives(bytes: &[u8]) {
 /// contradictions would get right checksums.
 pub(crate) fn compile_over(bytes: &[u8], is_verified: bool) {
     let expected = |err: &Error| is_corrupt(err) || matches!(err.kind(), ErrorKind::BadPrevious(_));
-    let previous = Compiler::default().previous(Snapshot::new(bytes.to_vec()).unwrap());
+    let old = Snapshot::new(bytes.to_vec()).unwrap();
+    let has_history = old.has_history();
+    let previous = Compiler::default().history(has_history).previous(old);
     assert_eq!(previous.is_ok(), is_verified);
     let mut compiler = match previous {
         Ok(compiler) => compiler,
         Err(err) => return assert!(expected(&err), "{err}"),
     };
-    compiler
-        .add_reader(
-            "archive",
-            ARCHIVE.replace("RULES", "\"user-agent: new\"").as_bytes(),
-        )
-        .unwrap();
+    // Older captures do not continue a history.
+    let archive = match has_history {
+        true => LATER.to_owned(),
+        false => ARCHIVE.replace("RULES", "\"user-agent: new\""),
+    };
+    compiler.add_reader("archive", archive.as_bytes()).unwrap();
     let compiled = compiler.finish().and_then(|compiled| compiled.to_vec());
     assert!(
         compiled

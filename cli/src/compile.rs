@@ -58,7 +58,10 @@ pub(crate) struct CompileArgs {
     ///
     /// The snapshot grows by some 30 bytes for each version, and by the difference between each old
     /// text and a newer one. Judging without a time stays as fast.
-    #[arg(long, conflicts_with = "previous", help_heading = COMMON)]
+    ///
+    /// With --previous, the inputs continue the history of OLD. Each capture must be newer than what
+    /// OLD has of the same URL. If OLD has no history, its answers become the first versions.
+    #[arg(long, help_heading = COMMON)]
     pub history: bool,
     #[command(flatten)]
     pub archives: ArchiveArgs,
@@ -122,6 +125,7 @@ fn new_compiler(args: &CompileArgs) -> anyhow::Result<Compiler> {
         .map_err(|err| err.at(path))?;
     Ok(Compiler::new(profile)
         .as_of(args.as_of)
+        .history(args.history)
         .max_failing(args.max_failing)
         .previous(old)
         .map_err(|err| err.at(path))?)

@@ -77,6 +77,7 @@ fn advice(err: &Error) -> Option<String> {
             "; give the layout of a log with User-Agents with --log-format or --log-key"
         }
         Remedy::AcceptFailures => "; --max-failing 100% accepts the failures as those of the sites",
+        Remedy::ContinueHistory => " (--history)",
         Remedy::KeepHistory => " (`robosieve compile --history -o SNAP ARCHIVE...`)",
         Remedy::NameHost => "; give it with --host https://example.com, or log it",
         _ => return None,

@@ -73,6 +73,12 @@ pub(crate) fn print_compile(
             ("old texts", report.old_texts),
         ]);
     }
+    if report.first_versions_from_previous {
+        print_line(format_args!(
+            "the previous snapshot has no history: its answers became the first versions, and \
+             nothing is known of the time before them"
+        ));
+    }
     // Captures and files without effect explain a count of origins that is too small.
     rows(&[
         ("found through redirects", counts.redirected),

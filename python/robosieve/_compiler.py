@@ -41,7 +41,8 @@ class Compiler:
         as_of: Leave out captures newer than this time. A date or a month in text is its last second.
         history: Keep every version of every site's answers, so that pages can be judged by the rules in
             force at a time: see ``as_of`` of :class:`Snapshot`, and ``as_of_column`` of
-            :func:`robosieve.filter`. Not with ``previous``.
+            :func:`robosieve.filter`. With ``previous``, the captures continue its history: each must
+            be newer than what it has of the same URL.
         skip_damaged: Skip and count damaged places of archives instead of failing.
         memory: How many bytes of captures and texts may stay in memory; the default is 1 GiB. The
             rest goes to temporary files. The snapshot does not depend on it.

@@ -122,6 +122,7 @@ fn advice(remedy: Remedy) -> Option<&'static str> {
         Remedy::SkipDamage => Some("skip_damaged=True skips damaged places"),
         Remedy::UseFewerThreads => Some("use fewer threads: threads="),
         Remedy::NameColumn => Some("name the column of URLs: field="),
+        Remedy::ContinueHistory => Some("keep the history: history=True"),
         Remedy::KeepHistory => Some("history=True of robosieve.Compiler"),
         Remedy::NameTimeColumn => Some("name the column or key of the times: as_of_column="),
         Remedy::UseRecordTimes => Some("use the times of the records: as_of_record=True"),

@@ -31,10 +31,11 @@ pub(super) struct FileCompiler<'c> {
     unpacker: Unpacker,
 }
 
-struct PreviousTexts<'c> {
+/// Reads the texts of the previous snapshot.
+pub(super) struct PreviousTexts<'c> {
     snapshot: &'c PreviousSnapshot,
     texts: TextReader,
-    /// Compresses the texts of another version again.
+    /// Compresses the texts of another version, and old ones, again.
     packer: Option<Packer>,
 }
 
@@ -44,22 +45,10 @@ impl<'c> FileCompiler<'c> {
         texts: &'c Texts,
         previous: Option<&'c PreviousSnapshot>,
     ) -> Result<Self> {
-        let previous = previous.map(|snapshot| -> Result<_> {
-            let packer = if snapshot.has_current_texts() {
-                None
-            } else {
-                Some(Packer::new()?)
-            };
-            Ok(PreviousTexts {
-                snapshot,
-                texts: snapshot.texts(),
-                packer,
-            })
-        });
         Ok(Self {
             profile,
             texts,
-            previous: previous.transpose()?,
+            previous: previous.map(PreviousTexts::new),
             unpacker: Unpacker::new(DICTIONARY)?,
         })
     }
@@ -80,29 +69,13 @@ impl<'c> FileCompiler<'c> {
             }
             // Reading encoded rules takes a fifth of the time of parsing the text again.
             (TextFrame::Previous(row), Some(PreviousTexts { snapshot, .. }))
-                if snapshot.has_current_rules(self.profile) =>
+                if snapshot.has_file(row) && snapshot.has_current_rules(self.profile) =>
             {
                 inherited(snapshot, row, offsets)
             }
-            (
-                TextFrame::Previous(row),
-                Some(PreviousTexts {
-                    snapshot,
-                    texts,
-                    packer,
-                }),
-            ) => {
-                let mut text = texts.read(row).map_err(damaged)?;
-                let frame = match packer {
-                    // Another version may keep other lines.
-                    Some(packer) => {
-                        text = condense(&text, false);
-                        packer.pack(&text)?
-                    }
-                    None => snapshot.frame(row)?,
-                };
-                let frame = frame.to_vec();
-                self.contents(&text, frame)
+            (TextFrame::Previous(row), Some(previous)) => {
+                let previous = previous.text(row)?;
+                self.contents(&previous.text, previous.frame)
             }
             (TextFrame::Previous(_), None) => Err(Error::corrupt(
                 "a text of a previous snapshot that is not there",
@@ -116,6 +89,47 @@ impl<'c> FileCompiler<'c> {
             contents: file_contents(self.profile, text, frame)?,
             previous_offsets: Vec::new(),
         })
+    }
+}
+
+/// A text of the previous snapshot, as this version condenses it.
+pub(super) struct PreviousText {
+    pub text: Vec<u8>,
+    /// It is compressed with the dictionary of this version.
+    pub frame: Vec<u8>,
+}
+
+impl<'c> PreviousTexts<'c> {
+    pub(super) fn new(snapshot: &'c PreviousSnapshot) -> Self {
+        Self {
+            snapshot,
+            texts: snapshot.texts(),
+            packer: None,
+        }
+    }
+
+    /// The text with this number, and its frame.
+    ///
+    /// # Errors
+    /// Damage in the previous snapshot.
+    pub(super) fn text(&mut self, number: u32) -> Result<PreviousText> {
+        let mut text = self.texts.read(number).map_err(damaged)?;
+        let is_current = self.snapshot.has_current_texts();
+        if is_current && self.snapshot.has_file(number) {
+            let frame = self.snapshot.frame(number)?.to_vec();
+            return Ok(PreviousText { text, frame });
+        }
+        // Another version may keep other lines.
+        if !is_current {
+            text = condense(&text, false);
+        }
+        // An old text may be stored as a difference.
+        let packer = match &mut self.packer {
+            Some(packer) => packer,
+            none => none.insert(Packer::new()?),
+        };
+        let frame = packer.pack(&text)?.to_vec();
+        Ok(PreviousText { text, frame })
     }
 }
 

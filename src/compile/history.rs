@@ -8,15 +8,17 @@
 //! a whole frame 130.
 
 use super::build::BuildInputs;
+use super::file_compiler::PreviousTexts;
+use super::incremental::previous::PreviousSnapshot;
 use super::ingest::text_store::{TextFrame, TextId, Texts};
 use super::ingest::url_key::{ROBOTS_PATH, UrlKey};
 use super::resolve::resolver::Resolver;
-use super::resolve::versions::{AnswerBefore, UrlAnswer, UrlVersion};
+use super::resolve::versions::{AnswerBefore, RedirectTarget, UrlAnswer, UrlVersion};
 use crate::error::{Error, Result};
 use crate::snapshot::format::NONE;
 use crate::snapshot::history::{
-    BeforeFailures, BodyBits, VERSION_FAILURE_LEN, VERSION_LEN, Version, VersionAnswer,
-    VersionFailure,
+    BeforeFailures, BodyBits, RedirectLink, VERSION_FAILURE_LEN, VERSION_LEN, Version,
+    VersionAnswer, VersionFailure,
 };
 use crate::snapshot::text::{DICTIONARY, DeltaPacker, Unpacker, is_base};
 use crate::snapshot::write::OriginWriter;
@@ -80,11 +82,15 @@ impl HistoryBuilder {
                     flags: BodyBits::new(flags.looks_like, flags.past_limit, flags.cut_short),
                 },
                 UrlAnswer::ClientError => VersionAnswer::ClientError,
-                UrlAnswer::Redirect(None) => VersionAnswer::Redirect { target: NONE },
-                UrlAnswer::Redirect(Some(target)) => match intern(target, origins)? {
-                    NONE => VersionAnswer::LostRedirect,
-                    target => VersionAnswer::Redirect { target },
+                UrlAnswer::Redirect(None) => VersionAnswer::Redirect(RedirectLink {
+                    target: NONE,
+                    skipped: 0,
+                }),
+                UrlAnswer::Redirect(Some(target)) => match link_to(target, origins)? {
+                    None => VersionAnswer::LostRedirect,
+                    Some(link) => VersionAnswer::Redirect(link),
                 },
+                UrlAnswer::LostRedirect => VersionAnswer::LostRedirect,
                 UrlAnswer::Failure {
                     class,
                     first_failure,
@@ -151,6 +157,7 @@ impl HistoryBuilder {
         let written = self.writer.finish()?;
         let mut renumbering = Renumbering {
             texts: inputs.texts,
+            previous: inputs.previous.map(|previous| previous.previous),
             numbers,
             files,
             next: files,
@@ -209,20 +216,30 @@ fn intern(url: &UrlKey, origins: &mut OriginWriter) -> Result<u32> {
     origins.intern(Some(url.text()).filter(|_| is_storable(url)))
 }
 
+/// The link to the target of a redirect; `None` for a URL that is too long to be stored.
+fn link_to(target: &RedirectTarget, origins: &mut OriginWriter) -> Result<Option<RedirectLink>> {
+    let offset = intern(&target.url, origins)?;
+    let link = RedirectLink {
+        target: offset,
+        skipped: target.hops.saturating_sub(1),
+    };
+    Ok(Some(link).filter(|_| offset != NONE))
+}
+
 fn before_failures(before: &AnswerBefore, origins: &mut OriginWriter) -> Result<BeforeFailures> {
     Ok(match before {
         AnswerBefore::Nothing => BeforeFailures::Nothing,
         AnswerBefore::Text(text) => BeforeFailures::File(text.0),
-        AnswerBefore::Redirect(target) => match intern(target, origins)? {
-            NONE => BeforeFailures::Nothing,
-            target => BeforeFailures::Redirect(target),
-        },
+        AnswerBefore::Redirect(target) => {
+            link_to(target, origins)?.map_or(BeforeFailures::Nothing, BeforeFailures::Redirect)
+        }
     })
 }
 
 /// Gives texts their final numbers, in the order of their first use.
 struct Renumbering<'c> {
     texts: &'c Texts,
+    previous: Option<&'c PreviousSnapshot>,
     /// The number of each text, or [`NONE`] before its first use.
     numbers: Vec<u32>,
     files: u32,
@@ -272,7 +289,7 @@ impl Renumbering<'_> {
                     |packer: &mut Option<HistoryPacker<'_>>, texts| -> Result<Vec<_>> {
                         let packer = match packer {
                             Some(packer) => packer,
-                            none => none.insert(HistoryPacker::new(self.texts)?),
+                            none => none.insert(HistoryPacker::new(self.texts, self.previous)?),
                         };
                         texts.iter().map(|text| packer.pack(text)).collect()
                     },
@@ -443,6 +460,7 @@ impl VersionChunkReader<'_> {
 /// Compresses old texts; one per thread.
 struct HistoryPacker<'c> {
     texts: &'c Texts,
+    previous: Option<PreviousTexts<'c>>,
     unpacker: Unpacker,
     deltas: DeltaPacker,
     /// The last base. Its differences follow each other.
@@ -450,9 +468,10 @@ struct HistoryPacker<'c> {
 }
 
 impl<'c> HistoryPacker<'c> {
-    fn new(texts: &'c Texts) -> Result<Self> {
+    fn new(texts: &'c Texts, previous: Option<&'c PreviousSnapshot>) -> Result<Self> {
         Ok(Self {
             texts,
+            previous: previous.map(PreviousTexts::new),
             unpacker: Unpacker::new(DICTIONARY)?,
             deltas: DeltaPacker::new(),
             base: None,
@@ -485,12 +504,15 @@ impl<'c> HistoryPacker<'c> {
     }
 
     /// The whole frame of a text.
-    fn frame(&self, text: TextId) -> Result<Vec<u8>> {
+    fn frame(&mut self, text: TextId) -> Result<Vec<u8>> {
         match self.texts.frame(text)? {
             TextFrame::Spooled(frame) => Ok(frame),
-            TextFrame::Previous(_) => Err(Error::corrupt(
-                "a history with a text of a previous snapshot",
-            )),
+            TextFrame::Previous(number) => match &mut self.previous {
+                Some(previous) => Ok(previous.text(number)?.frame),
+                None => Err(Error::corrupt(
+                    "a text of a previous snapshot that is not there",
+                )),
+            },
         }
     }
 }

@@ -31,7 +31,7 @@ pub use response::{FetchResult, HttpResponse};
 use crate::archive::reader::{self, ArchiveInput};
 use crate::atomic::output_file::OutputFile;
 use crate::atomic::{AtomicFile, CommitCheck};
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::profile::Profile;
 use crate::snapshot::Snapshot;
 use crate::snapshot::write::SnapshotSections;
@@ -200,6 +200,9 @@ impl Compiler {
     /// only the final URL is known. A snapshot of another profile or version is compiled again from
     /// its texts.
     ///
+    /// With [`history`](Self::history), `old` is continued as a history. One that has a history needs
+    /// that.
+    ///
     /// Costs one [`verify`](Snapshot::verify): reads the whole file, decompresses every text and
     /// looks up every origin, on all threads. The file is read in place, not copied, until the new
     /// snapshot is written, which may have the same name. A second call replaces the first.
@@ -277,8 +280,12 @@ impl Compiler {
     /// and judged [`at`](crate::JudgeOptions::at) it. Nothing else changes: without a time, verdicts
     /// are those of the newest versions. Captures of URLs that redirects lead to count too.
     ///
+    /// With [`previous`](Self::previous), the captures continue the history of that snapshot, as if all
+    /// were compiled at once: each must be newer than what that has of the same URL. Answers of a
+    /// snapshot without a history become the first versions.
+    ///
     /// Cost: some 30 bytes a version in the snapshot, and the difference between an old text and a
-    /// newer one. Each old text is compressed once. Memory: some 150 bytes for each URL, other than
+    /// newer one. Each old text is compressed once; again if a history is continued. Memory: some 150 bytes for each URL, other than
     /// a robots.txt of an origin, that redirects lead to.
     ///
     /// ```
@@ -539,8 +546,9 @@ impl Compiler {
     /// [`ErrorKind::TooManyFailing`] for more failing origins than
     /// [`max_failing`](Self::max_failing); [`ErrorKind::TooLarge`] for more than four billion
     /// origins or files; [`ErrorKind::BadPrevious`] for damage in the previous snapshot that its
-    /// checksums do not show, or for captures in it that are too new; I/O errors with the directory
-    /// of temporary files.
+    /// checksums do not show, for captures in it that are too new, for a history that is not asked
+    /// for, and for captures that are not newer than it; I/O errors with the directory of temporary
+    /// files.
     pub fn finish(self) -> Result<Compiled> {
         self.finish_with(&|_| {})
     }
@@ -561,11 +569,12 @@ impl Compiler {
     pub fn finish_with(mut self, progress: &(dyn Fn(CompileProgress) + Sync)) -> Result<Compiled> {
         self.check_as_of()?;
         if let Some(previous) = &self.previous
-            && (self.with_history || previous.snapshot.has_history())
+            && previous.snapshot.has_history()
+            && !self.with_history
         {
-            let what = "a history is made of all captures, and a snapshot does not keep them; \
-                        compile it from the archives, or from a captures file of them";
-            return Err(ErrorKind::BadPrevious(what.to_owned()).into());
+            let what = "it has a history, and this compilation keeps none: keep one to continue it";
+            let err = Error::from(ErrorKind::BadPrevious(what.to_owned()));
+            return Err(err.with_remedy(Remedy::ContinueHistory));
         }
         let spools = self.spools();
         let old = self.previous.as_ref().map(|old| old.snapshot.clone());
@@ -589,6 +598,10 @@ impl Compiler {
             .map(|previous| PreviousUrls::new(previous, &texts, has_captures))
             .transpose()?;
         let texts = texts.finish()?;
+        if let Some(previous) = previous.as_ref().filter(|_| self.with_history) {
+            previous.refuse_older_captures(&table)?;
+            report.first_versions_from_previous = !previous.has_history();
+        }
         let payloads = Payloads::new(
             &table,
             previous.as_ref(),

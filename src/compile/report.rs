@@ -87,6 +87,8 @@ pub struct CompileReport {
     pub history_urls: u64,
     /// Distinct texts that only older versions have.
     pub old_texts: u64,
+    /// Whether the previous snapshot has no history, so that its answers are the first versions.
+    pub first_versions_from_previous: bool,
 }
 
 impl CompileReport {
@@ -120,6 +122,7 @@ impl CompileReport {
             versions: 0,
             history_urls: 0,
             old_texts: 0,
+            first_versions_from_previous: false,
         }
     }
 

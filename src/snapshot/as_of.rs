@@ -158,21 +158,22 @@ impl<'s> ChainAt<'s, '_> {
             let Some(version) = self.version_of(node)? else {
                 return Ok(None);
             };
-            let target = match version.answer {
-                VersionAnswer::Redirect { target } => target,
+            let link = match version.answer {
+                VersionAnswer::Redirect(link) => link,
                 VersionAnswer::LostRedirect => {
                     return Ok(Some(self.missing_target(&version, b"a URL of over 64 KiB")));
                 }
                 _ => return self.answer(node, &version).map(Some),
             };
-            let Some(url) = self.snapshot.string(target)? else {
+            let Some(url) = self.snapshot.string(link.target)? else {
                 return Ok(Some(self.unresolved(&version, NO_LOCATION)));
             };
             let next = self.snapshot.node_of(url)?;
             if next.is_some_and(|next| self.visited.all().contains(&next)) {
                 return Ok(Some(self.unresolved(&version, LOOP)));
             }
-            if self.hops == MAX_HOPS {
+            let hops = self.hops + link.hops();
+            if hops > MAX_HOPS {
                 return Ok(Some(self.unresolved(&version, TOO_MANY)));
             }
             let Some(next) = next else {
@@ -182,7 +183,7 @@ impl<'s> ChainAt<'s, '_> {
                 return Ok(Some(self.missing_target(&version, url)));
             }
             self.visited.push(next);
-            self.hops += 1;
+            self.hops = hops;
             self.source = Some(url);
         }
     }
@@ -221,19 +222,20 @@ impl<'s> ChainAt<'s, '_> {
 
     /// The last good copy of a failing node.
     fn last_good(self, node: u32, failure: &VersionFailure) -> Result<Option<u32>> {
-        let target = match failure.before {
+        let link = match failure.before {
             BeforeFailures::Nothing => return Ok(None),
             BeforeFailures::File(file) => return Ok(Some(file)),
-            BeforeFailures::Redirect(target) => target,
+            BeforeFailures::Redirect(link) => link,
         };
+        let hops = self.hops + link.hops();
         // The answer of the target when the failures began, whatever happened since. A URL of the
         // chain that redirects here now may have had an answer of its own then, so only this node
         // counts as visited. Its redirects add to those before, so the search ends.
-        let Some(url) = self.snapshot.string(target)? else {
+        let Some(url) = self.snapshot.string(link.target)? else {
             return Ok(None);
         };
         let next = self.snapshot.node_of(url)?.filter(|next| *next != node);
-        let Some(next) = next.filter(|_| self.hops < MAX_HOPS) else {
+        let Some(next) = next.filter(|_| hops <= MAX_HOPS) else {
             return Ok(None);
         };
         let mut visited = VisitedNodes::new(node);
@@ -242,7 +244,7 @@ impl<'s> ChainAt<'s, '_> {
             snapshot: self.snapshot,
             time: failure.first_failure.unwrap_or(self.time),
             visited,
-            hops: self.hops + 1,
+            hops,
             source: None,
             // A failure of unknown time began before any instant that is asked about.
             validity: self.validity.filter(|_| failure.first_failure.is_none()),

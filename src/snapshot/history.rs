@@ -48,16 +48,38 @@ pub(crate) struct Version {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum VersionAnswer {
     /// 2xx. The number of the robots.txt; old texts have those after the last file.
-    Rules { file: u32, flags: BodyBits },
+    Rules {
+        file: u32,
+        flags: BodyBits,
+    },
     /// 4xx except 429.
     ClientError,
     /// 429, 5xx, or a network error. The number of the row with the times of the run of failures.
-    Failure { class: OutcomeClass, row: u32 },
-    /// A redirect to the URL at this offset of the section `strings`, or [`NONE`] for one that names
-    /// no target.
-    Redirect { target: u32 },
+    Failure {
+        class: OutcomeClass,
+        row: u32,
+    },
+    Redirect(RedirectLink),
     /// A redirect to a URL that is too long to be stored. No archive has it.
     LostRedirect,
+}
+
+/// A redirect to a URL, which has a history of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RedirectLink {
+    /// The offset of the URL in the section `strings`, or [`NONE`] for a redirect that names no
+    /// target.
+    pub target: u32,
+    /// The redirects between the first and the target: none, unless the answer comes from a snapshot
+    /// without a history, which keeps only the ends of chains.
+    pub skipped: u8,
+}
+
+impl RedirectLink {
+    /// The number of redirects to the target.
+    pub(crate) fn hops(&self) -> usize {
+        1 + usize::from(self.skipped)
+    }
 }
 
 /// The properties of a body that an outcome records, as bits.
@@ -103,7 +125,7 @@ impl Version {
             VersionAnswer::Rules { file, flags } => (OutcomeClass::Rules as u8, file, flags.0),
             VersionAnswer::ClientError => (OutcomeClass::ClientError as u8, NONE, 0),
             VersionAnswer::Failure { class, row } => (class as u8, row, 0),
-            VersionAnswer::Redirect { target } => (REDIRECT, target, 0),
+            VersionAnswer::Redirect(link) => (REDIRECT, link.target, link.skipped),
             VersionAnswer::LostRedirect => (LOST_REDIRECT, NONE, 0),
         };
         out.extend_from_slice(&time_bytes(self.from));
@@ -122,7 +144,10 @@ impl Version {
         let kind = fields.u8();
         let flags = fields.u8();
         let answer = match kind {
-            REDIRECT => VersionAnswer::Redirect { target: reference },
+            REDIRECT => VersionAnswer::Redirect(RedirectLink {
+                target: reference,
+                skipped: flags,
+            }),
             LOST_REDIRECT => VersionAnswer::LostRedirect,
             kind => match OutcomeClass::from_u8(kind) {
                 Some(OutcomeClass::Rules) => VersionAnswer::Rules {
@@ -164,22 +189,21 @@ pub(crate) enum BeforeFailures {
     Nothing,
     /// The robots.txt with this number.
     File(u32),
-    /// A redirect to the URL at this offset of the section `strings`. The last good copy is that of
-    /// its target when the failures began.
-    Redirect(u32),
+    /// A redirect. The last good copy is that of its target when the failures began.
+    Redirect(RedirectLink),
 }
 
 impl VersionFailure {
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
-        let (kind, reference) = match self.before {
-            BeforeFailures::Nothing => (0, NONE),
-            BeforeFailures::File(file) => (1, file),
-            BeforeFailures::Redirect(target) => (2, target),
+        let (kind, reference, skipped) = match self.before {
+            BeforeFailures::Nothing => (0, NONE, 0),
+            BeforeFailures::File(file) => (1, file, 0),
+            BeforeFailures::Redirect(link) => (2, link.target, link.skipped),
         };
         out.extend_from_slice(&time_bytes(self.first_failure));
         out.extend_from_slice(&time_bytes(self.first_unreachable));
         out.extend_from_slice(&reference.to_le_bytes());
-        out.extend_from_slice(&[kind, 0, 0, 0]);
+        out.extend_from_slice(&[kind, skipped, 0, 0]);
     }
 
     pub(crate) fn decode(row: &[u8; VERSION_FAILURE_LEN]) -> Result<Self> {
@@ -187,10 +211,15 @@ impl VersionFailure {
         let first_failure = fields.time();
         let first_unreachable = fields.time();
         let reference = fields.u32();
-        let before = match fields.u8() {
+        let kind = fields.u8();
+        let skipped = fields.u8();
+        let before = match kind {
             0 => BeforeFailures::Nothing,
             1 => BeforeFailures::File(reference),
-            2 => BeforeFailures::Redirect(reference),
+            2 => BeforeFailures::Redirect(RedirectLink {
+                target: reference,
+                skipped,
+            }),
             _ => return Err(Error::corrupt("a run of failures of an unknown kind")),
         };
         Ok(Self {

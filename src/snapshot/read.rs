@@ -745,7 +745,7 @@ impl Snapshot {
     }
 
     /// The string at an offset, in units of 4 bytes; `None` for [`NONE`].
-    pub(super) fn string(&self, offset: u32) -> Result<Option<&[u8]>> {
+    pub(crate) fn string(&self, offset: u32) -> Result<Option<&[u8]>> {
         if offset == NONE {
             return Ok(None);
         }

@@ -43,8 +43,8 @@ impl Snapshot {
         self.verify_and_map_texts(|_| ()).map(drop)
     }
 
-    /// As [`verify`](Self::verify); returns the result of `of_text` for each robots.txt. Texts take
-    /// the most time to decompress, so nobody should do it twice.
+    /// As [`verify`](Self::verify); returns the result of `of_text` for each robots.txt, and then for
+    /// each old text of a history. Texts take the most time to decompress, so nobody should do it twice.
     ///
     /// # Errors
     /// As [`verify`](Self::verify).
@@ -61,8 +61,10 @@ impl Snapshot {
         self.verify_details()?;
         self.verify_optional_sections()?;
         let rule_sets = self.verify_rule_sets()?;
-        self.verify_history()?;
-        self.verify_files(&rule_sets, of_text)
+        let old_texts = self.verify_history(&of_text)?;
+        let mut mapped = self.verify_files(&rule_sets, of_text)?;
+        mapped.extend(old_texts);
+        Ok(mapped)
     }
 
     /// Checks the checksums of all blocks, on all threads of the current rayon pool, and that no two

@@ -14,18 +14,21 @@ use rayon::prelude::*;
 const NODES_PER_TASK: u32 = 1 << 12;
 
 impl Snapshot {
-    /// Checks the history, if there is one.
+    /// Checks the history, if there is one; returns the result of `of_text` for each old text.
     ///
     /// # Errors
     /// [`Corrupt`](crate::ErrorKind::Corrupt) for the first contradiction.
-    pub(super) fn verify_history(&self) -> Result<()> {
+    pub(super) fn verify_history<T: Send>(
+        &self,
+        of_text: impl Fn(&[u8]) -> T + Sync + Send,
+    ) -> Result<Vec<T>> {
         if !self.has_history() {
             let has_rest = Section::HISTORY
                 .iter()
                 .any(|section| !self.section(*section).is_empty());
             return match has_rest {
                 true => Err(Error::corrupt("a part of a history")),
-                false => Ok(()),
+                false => Ok(Vec::new()),
             };
         }
         self.verify_row_lengths()?;
@@ -39,7 +42,7 @@ impl Snapshot {
                 let end = self.node_count().min(start.saturating_add(NODES_PER_TASK));
                 (start..end).try_for_each(|node| self.verify_versions(node))
             })?;
-        self.verify_old_texts()
+        self.verify_old_texts(of_text)
     }
 
     /// Checks that each section has whole rows, and that there is a node for each origin and each
@@ -135,8 +138,8 @@ impl Snapshot {
             last = Some(from);
             match version.answer {
                 VersionAnswer::Rules { file, .. } => self.verify_text_number(file)?,
-                VersionAnswer::Redirect { target } => {
-                    self.string(target)?;
+                VersionAnswer::Redirect(link) => {
+                    self.string(link.target)?;
                 }
                 VersionAnswer::Failure { row, .. } => {
                     let failure = self.version_failure(row)?;
@@ -148,8 +151,8 @@ impl Snapshot {
                     match failure.before {
                         BeforeFailures::Nothing => {}
                         BeforeFailures::File(file) => self.verify_text_number(file)?,
-                        BeforeFailures::Redirect(target) => {
-                            self.string(target)?
+                        BeforeFailures::Redirect(link) => {
+                            self.string(link.target)?
                                 .ok_or_else(|| Error::corrupt("a redirect without a target"))?;
                         }
                     }
@@ -172,8 +175,12 @@ impl Snapshot {
         }
     }
 
-    /// Checks that the old texts are in order, and decompresses each.
-    fn verify_old_texts(&self) -> Result<()> {
+    /// Checks that the old texts are in order, and decompresses each. Returns the result of `of_text`
+    /// for each.
+    fn verify_old_texts<T: Send>(
+        &self,
+        of_text: impl Fn(&[u8]) -> T + Sync + Send,
+    ) -> Result<Vec<T>> {
         let mut end = 0;
         for number in 0..self.history_text_count() {
             let (text, next) = self.history_text(number)?;
@@ -194,7 +201,7 @@ impl Snapshot {
             .into_par_iter()
             .map_init(
                 || TextReader::new(self),
-                |reader, number| reader.read(files + number).map(drop),
+                |reader, number| reader.read(files + number).map(|text| of_text(&text)),
             )
             .collect()
     }

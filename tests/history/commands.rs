@@ -283,7 +283,8 @@ fn errors_about_histories_name_the_snapshot() {
         assert!(!dir.path("out").exists(), "{verb}");
     }
     dir.run_line("compile -q --previous years -o new captures.jsonl")
-        .refused("years: cannot be used as the previous snapshot: a history");
+        .refused("years: cannot be used as the previous snapshot: it has a history")
+        .refused("(--history)");
 }
 
 /// Compares two values; the keys of [`APART`] may differ.

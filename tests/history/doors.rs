@@ -2,7 +2,8 @@
 //!
 //! A new way is one more function, and one more row of [`DOORS`].
 
-use super::model::{AGENTS, Question, Verdicts, Way};
+use super::continued::{continuable, continued, crawls};
+use super::model::{AGENTS, Capture, Question, Verdicts, Way};
 use robosieve::compile::Compiled;
 use robosieve::judge::{Rows, StatusPolicy, VerdictsRef};
 use robosieve::{Agent, Compiler, Judge, JudgeOptions, Profile, Snapshot};
@@ -11,6 +12,7 @@ use std::sync::Arc;
 
 /// Everything that is asked about some captures, at once: so a door may compile them once.
 pub(crate) struct Questions<'q> {
+    pub captures: &'q [Capture],
     /// The captures as a JSONL archive, in any order.
     pub archive: &'q str,
     pub profile: Profile,
@@ -21,6 +23,8 @@ pub(crate) struct Questions<'q> {
 /// A way to ask the crate.
 pub(crate) struct Door {
     pub name: &'static str,
+    /// The captures that it is asked about, of some.
+    pub keep: fn(&[Capture]) -> Vec<Capture>,
     /// The verdicts in each way, and of each way on each question.
     pub ask: fn(&Questions<'_>) -> Vec<Vec<Verdicts>>,
 }
@@ -29,18 +33,27 @@ pub(crate) struct Door {
 pub(crate) const DOORS: &[Door] = &[
     Door {
         name: "as_of of the compiler, at of the judge",
+        keep: <[Capture]>::to_vec,
         ask: compile_as_of,
     },
     Door {
         name: "a history, as_of of the judge",
+        keep: <[Capture]>::to_vec,
         ask: history_as_of,
     },
     Door {
+        name: "a history that two crawls continue, as_of of the judge",
+        keep: continuable,
+        ask: continued_as_of,
+    },
+    Door {
         name: "a history, a time for each row",
+        keep: <[Capture]>::to_vec,
         ask: history_by_row,
     },
     Door {
         name: "the snapshot of a time from a history, at of the judge",
+        keep: <[Capture]>::to_vec,
         ask: snapshot_of_history,
     },
 ];
@@ -54,6 +67,14 @@ fn compile_history(asked: &Questions<'_>) -> Arc<Snapshot> {
 
 fn history_as_of(asked: &Questions<'_>) -> Vec<Vec<Verdicts>> {
     let history = compile_history(asked);
+    answers_by_time(asked, |_| history.clone(), JudgeOptions::as_of)
+}
+
+/// A compilation of the oldest captures, which the others continue.
+fn continued_as_of(asked: &Questions<'_>) -> Vec<Vec<Verdicts>> {
+    let bytes = continued(asked.profile, &crawls(asked.captures));
+    let history = Arc::new(Snapshot::new(bytes).unwrap());
+    history.verify().unwrap();
     answers_by_time(asked, |_| history.clone(), JudgeOptions::as_of)
 }
 
@@ -101,7 +122,7 @@ fn compile_as_of(asked: &Questions<'_>) -> Vec<Vec<Verdicts>> {
     )
 }
 
-fn compile(mut compiler: Compiler, archive: &str) -> Arc<Snapshot> {
+pub(crate) fn compile(mut compiler: Compiler, archive: &str) -> Arc<Snapshot> {
     compiler.add_reader("captures", archive.as_bytes()).unwrap();
     let bytes = compiler.finish().unwrap().to_vec().unwrap();
     Arc::new(Snapshot::new(bytes).unwrap())
@@ -109,7 +130,7 @@ fn compile(mut compiler: Compiler, archive: &str) -> Arc<Snapshot> {
 
 /// Answers the questions time by time: from the snapshot for a time, by a judge with the option for
 /// that time.
-fn answers_by_time(
+pub(crate) fn answers_by_time(
     asked: &Questions<'_>,
     snapshot_for: impl Fn(i64) -> Arc<Snapshot>,
     with_time: fn(JudgeOptions, i64) -> JudgeOptions,

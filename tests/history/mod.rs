@@ -5,6 +5,7 @@
 
 mod commands;
 mod constructed;
+mod continued;
 mod doors;
 mod model;
 mod webs;
@@ -152,7 +153,9 @@ impl SmallCase {
         captures: &[Capture],
         questions: &[Question],
     ) -> bool {
+        let captures = &(door.keep)(captures);
         let asked = Questions {
+            captures,
             archive: &archive(captures, &mut Random(0)),
             profile,
             ways: &[self.disagreement.way],
@@ -225,7 +228,9 @@ fn assert_agreement(
     reasons: &mut BTreeMap<&'static str, usize>,
 ) {
     for door in DOORS {
+        let captures = &(door.keep)(captures);
         let asked = Questions {
+            captures,
             archive: &archive(captures, &mut Random(captures.len() as u64)),
             profile,
             ways: &all_ways(),

@@ -166,8 +166,12 @@ fn exit_code(args: &CheckArgs, verdicts: &[Verdict]) -> anyhow::Result<ExitCode>
             SchemeArg::Exact => ", --scheme any uses the entry of the other of http and https",
             SchemeArg::Any => "",
         };
+        let lacks = match args.time.as_of {
+            Some(_) => format!("has no capture of the origin of {url} by that time"),
+            None => format!("does not have the origin of {url}"),
+        };
         bail!(
-            "the snapshot does not have the origin of {url}, so there is no verdict; \
+            "the snapshot {lacks}, so there is no verdict; \
              --unknown allow|disallow gives one{other_scheme}"
         );
     }

@@ -22,7 +22,8 @@ use jiff::Timestamp;
 pub(crate) struct PreviousSnapshot {
     pub snapshot: Snapshot,
     metadata: Metadata,
-    /// The digests of its texts, as this version condenses them, by file row.
+    /// The digests of its texts, as this version condenses them: of those of files, by row, and then
+    /// of the old ones of its history.
     pub digests: Vec<Digest>,
 }
 
@@ -59,11 +60,10 @@ impl PreviousSnapshot {
         let Some(TimeSpan { newest, .. }) = captured.filter(|span| span.newest > as_of) else {
             return Ok(());
         };
-        let newest = Timestamp::from_second(newest)
-            .map_or_else(|_| newest.to_string(), |time| time.to_string());
         let what = format!(
-            "its newest capture is of {newest}, later than the time to compile as of; take an \
-             earlier snapshot, or the archives"
+            "its newest capture is of {}, later than the time to compile as of; take an earlier \
+             snapshot, or the archives",
+            time_text(newest)
         );
         Err(ErrorKind::BadPrevious(what).into())
     }
@@ -129,6 +129,11 @@ impl PreviousSnapshot {
         self.snapshot.view().file(row).map_err(damaged)
     }
 
+    /// Whether a text is that of a file, so that it has a frame and encoded rules.
+    pub(crate) fn has_file(&self, text: u32) -> bool {
+        text < self.snapshot.file_count()
+    }
+
     /// The compressed text of a robots.txt.
     pub(crate) fn frame(&self, row: u32) -> Result<&[u8]> {
         self.snapshot.frame(&self.file(row)?).map_err(damaged)
@@ -177,6 +182,11 @@ impl PreviousSnapshot {
     pub(crate) fn token(&self, number: u32) -> Result<&[u8]> {
         self.snapshot.token(number.into()).map_err(damaged)
     }
+}
+
+/// A time in RFC 3339; the number of seconds for one that has no year.
+pub(super) fn time_text(seconds: i64) -> String {
+    Timestamp::from_second(seconds).map_or_else(|_| seconds.to_string(), |time| time.to_string())
 }
 
 /// Marks an error as one of the previous snapshot, so that it is not reported for another file.

@@ -18,6 +18,9 @@ pub(crate) struct EarlierRedirect {
     pub end: Option<UrlKey>,
     /// The redirects to the end.
     pub hops: u8,
+    /// Whether the previous snapshot has the end too. It knew the times of both then, and that the end
+    /// had no copy when the failures began.
+    pub is_without_copy: bool,
 }
 
 /// The answer of one URL in the previous snapshot.

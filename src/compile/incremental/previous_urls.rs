@@ -15,7 +15,7 @@ use std::hash::{BuildHasher, RandomState};
 #[derive(Debug)]
 pub(crate) struct PreviousUrls<'p> {
     pub previous: &'p PreviousSnapshot,
-    /// The texts of this compilation by file row.
+    /// The texts of this compilation by their numbers in the previous snapshot.
     texts: Vec<TextId>,
     sources: RedirectEnds,
 }
@@ -29,8 +29,8 @@ struct RedirectEnds {
 }
 
 impl<'p> PreviousUrls<'p> {
-    /// Gives the texts of the previous snapshot numbers, and looks for redirects on all threads.
-    /// Memory: four bytes per file, and five per origin whose redirects end at another URL than a
+    /// Gives the texts of the previous snapshot numbers, old ones too, and looks for redirects on all
+    /// threads. Memory: four bytes per text, and five per origin whose redirects end at another URL than a
     /// robots.txt.
     pub(crate) fn new(
         previous: &'p PreviousSnapshot,
@@ -105,6 +105,11 @@ impl<'p> PreviousUrls<'p> {
         }))
     }
 
+    fn has_answer_of(&self, url: &[u8]) -> Result<bool> {
+        Ok(self.previous.origin_of(url)?.is_some()
+            || self.sources.find(url, self.previous)?.is_some())
+    }
+
     /// The answer of the robots.txt of an origin.
     pub(crate) fn answer(&self, entry: OriginEntry<'p>) -> Result<PreviousAnswer<'p>> {
         let rules = entry.rules_file();
@@ -115,11 +120,18 @@ impl<'p> PreviousUrls<'p> {
         let snapshot = &self.previous.snapshot;
         let payload = snapshot.payload(entry.row()).map_err(damaged)?;
         let redirect = snapshot.earlier_redirect(entry.row()).map_err(damaged)?;
-        let earlier_redirect = redirect.map(|redirect| EarlierRedirect {
-            status: redirect.status,
-            end: redirect.end.and_then(UrlKey::of_canonical),
-            hops: redirect.hops,
-        });
+        let earlier_redirect = match redirect {
+            None => None,
+            Some(redirect) => Some(EarlierRedirect {
+                status: redirect.status,
+                end: redirect.end.and_then(UrlKey::of_canonical),
+                hops: redirect.hops,
+                is_without_copy: match redirect.end {
+                    None => true,
+                    Some(end) => self.has_answer_of(end)?,
+                },
+            }),
+        };
         Ok(PreviousAnswer {
             entry,
             rules,
@@ -156,7 +168,8 @@ impl<'p> PreviousUrls<'p> {
         Ok(())
     }
 
-    fn text(&self, row: u32) -> Result<TextId> {
+    /// The text with this number: that of a file, or an old one.
+    pub(super) fn text(&self, row: u32) -> Result<TextId> {
         let text = self.texts.get(row as usize).copied();
         text.ok_or_else(|| damaged(Error::corrupt("a robots.txt that is not there")))
     }

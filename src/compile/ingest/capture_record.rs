@@ -75,7 +75,7 @@ impl FetchAnswer {
             AnswerRank::ClientError => Self::ClientError,
             AnswerRank::ServerError => Self::ServerError,
             AnswerRank::Rules | AnswerRank::Unreachable | AnswerRank::Revisit => {
-                Self::Unreachable(format!("HTTP status {}", response.status).into())
+                Self::Unreachable(unknown_status(response.status))
             }
         }
     }
@@ -93,6 +93,11 @@ impl FetchAnswer {
     }
 }
 
+/// The cause of a failure: HTTP has no answers with this status.
+pub(crate) fn unknown_status(status: u16) -> Box<str> {
+    format!("HTTP status {status}").into()
+}
+
 /// The target of a `Location`, which may be relative (RFC 9110 §10.2.2).
 fn redirect_target(base: &[u8], location: &[u8]) -> Option<UrlKey> {
     let location = String::from_utf8_lossy(location);
@@ -105,7 +110,7 @@ fn redirect_target(base: &[u8], location: &[u8]) -> Option<UrlKey> {
 }
 
 /// Properties of a body that its condensed text does not show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct BodyFlags {
     /// The archive kept only its beginning.
     pub cut_short: bool,

@@ -38,15 +38,14 @@ impl UrlKey {
 
     /// The key of a URL that is canonical; `None` for any other text.
     pub(crate) fn of_canonical(text: &[u8]) -> Option<Self> {
-        Self::new(text).filter(|key| *key.text == *text)
+        // White space at the end of a path preceded a fragment, or it would have been trimmed.
+        Self::new(&[text, b"#"].concat()).filter(|key| *key.text == *text)
     }
 
     /// The key with this text, whose first `origin_len` bytes are the origin, if it is one that
     /// [`new`](Self::new) makes.
     pub(super) fn of_parts(text: &[u8], origin_len: usize) -> Option<Self> {
-        // White space at the end of a path preceded a fragment, or it would have been trimmed.
-        let key = Self::new(&[text, b"#"].concat())?;
-        (*key.text == *text && key.origin_len() == origin_len).then_some(key)
+        Self::of_canonical(text).filter(|key| key.origin_len() == origin_len)
     }
 
     /// The key of an origin's robots.txt.

@@ -2,18 +2,34 @@
 //!
 //! A history is a sorted list of events. It precomputes which copy each 304 confirms and where each
 //! run of failures ends, because many origins may redirect to one URL with many captures.
+//!
+//! If the previous snapshot has a history, its versions are events as captures are: one where a
+//! version was found, and one where it was last seen. What captures of the same second hid is lost, so
+//! a version that fails keeps what it states about its run.
 
+use super::versions::{AnswerBefore, RedirectTarget, UrlAnswer, UrlVersion};
 use crate::compile::incremental::previous_answer::{EarlierRedirect, PreviousAnswer};
-use crate::compile::ingest::capture_record::{AnswerRank, Fetch, FetchAnswer};
+use crate::compile::ingest::capture_record::{
+    AnswerRank, BodyFlags, Fetch, FetchAnswer, RobotsBody, unknown_status,
+};
 use crate::compile::ingest::text_store::{TextDigests, TextId, Texts};
 use crate::compile::ingest::url_key::UrlKey;
 use crate::digest::Digest;
 use crate::snapshot::OutcomeClass;
 use std::cmp::Ordering;
 
+/// The status of a copy whose own status the previous snapshot does not keep.
+pub(super) const OK: u16 = 200;
+
+/// The cause of an earlier failure, of which a history keeps the class only.
+const LOST_CAUSE: &str = "a cause that the previous snapshot does not keep";
+
 pub(super) struct UrlHistory<'p> {
     pub key: UrlKey,
     events: Vec<UrlEvent<'p>>,
+    /// The number of the first event that is a version of the previous snapshot; `None` if that has
+    /// no history.
+    first_stored: Option<usize>,
     /// The ends of the runs of failures around each event; empty if no event is a failure.
     run_ends: Vec<RunEnds>,
     /// The event of the previous snapshot that may be older than its place among the events.
@@ -31,13 +47,35 @@ struct UndatedEvent<'p> {
 /// The index of the first event after a run of failures; for an event that is not a failure, its
 /// own.
 ///
-/// Events are sorted newest first, so the last event of a run is the first failure.
+/// Events are sorted newest first, so the last event of a run is the first failure. A run ends with
+/// the first event that states when it began.
 #[derive(Clone, Copy)]
 struct RunEnds {
     /// Of 429, 5xx and network errors.
     failures: u32,
     /// Of 5xx and network errors.
     unreachable: u32,
+    /// The answer before all failures.
+    before: u32,
+}
+
+/// What a version that fails states about its run of failures.
+#[derive(Clone)]
+struct StoredRun<'p> {
+    first_failure: Option<i64>,
+    first_unreachable: Option<i64>,
+    before: BeforeRun<'p>,
+}
+
+/// The answer before a stored run of failures.
+#[derive(Clone)]
+enum BeforeRun<'p> {
+    /// That of the newest earlier event that is not a failure.
+    Listed,
+    /// One that the history lacks: it had the same second as a failure, or is older than the history.
+    Hidden(Box<UrlEvent<'p>>),
+    /// One that does not lead to a robots.txt, and that the history lacks.
+    HiddenWithoutCopy,
 }
 
 #[derive(Clone)]
@@ -49,6 +87,8 @@ pub(super) struct UrlEvent<'p> {
     pub kind: EventKind<'p>,
     /// A 304 at this time confirmed the copy of `kind`.
     pub confirmed: bool,
+    /// For a failure that is a version of the previous snapshot.
+    run: Option<Box<StoredRun<'p>>>,
 }
 
 #[derive(Clone)]
@@ -67,6 +107,10 @@ pub(super) enum EventKind<'p> {
     EarlierRedirect(EarlierRedirect),
     /// The redirect of `Previous`, by a time before that of its target.
     UndatedRedirect(EarlierRedirect),
+    /// A version of the previous snapshot: the redirects of a chain whose end alone is known.
+    StoredRedirect(EarlierRedirect),
+    /// A version of the previous snapshot: a redirect to a URL that is too long to be stored.
+    LostRedirect { status: u16 },
 }
 
 /// The text of a robots.txt, and the digest that an archive stated for its body.
@@ -83,6 +127,7 @@ impl<'p> UrlEvent<'p> {
             wait,
             kind,
             confirmed: false,
+            run: None,
         }
     }
 
@@ -94,7 +139,9 @@ impl<'p> UrlEvent<'p> {
             EventKind::FirstUnreachable | EventKind::FirstFailure { .. } => true,
             EventKind::LastGood(_)
             | EventKind::EarlierRedirect(_)
-            | EventKind::UndatedRedirect(_) => false,
+            | EventKind::UndatedRedirect(_)
+            | EventKind::StoredRedirect(_)
+            | EventKind::LostRedirect { .. } => false,
         }
     }
 
@@ -108,7 +155,9 @@ impl<'p> UrlEvent<'p> {
             EventKind::FirstFailure { unreachable } => *unreachable,
             EventKind::LastGood(_)
             | EventKind::EarlierRedirect(_)
-            | EventKind::UndatedRedirect(_) => false,
+            | EventKind::UndatedRedirect(_)
+            | EventKind::StoredRedirect(_)
+            | EventKind::LostRedirect { .. } => false,
         }
     }
 
@@ -135,7 +184,9 @@ impl<'p> UrlEvent<'p> {
             EventKind::FirstUnreachable | EventKind::FirstFailure { .. } => false,
             EventKind::LastGood(_)
             | EventKind::EarlierRedirect(_)
-            | EventKind::UndatedRedirect(_) => true,
+            | EventKind::UndatedRedirect(_)
+            | EventKind::StoredRedirect(_)
+            | EventKind::LostRedirect { .. } => true,
         }
     }
 }
@@ -175,8 +226,53 @@ impl<'p> UrlHistory<'p> {
         Self {
             key,
             events,
+            first_stored: None,
             run_ends,
             undated,
+        }
+    }
+
+    /// The history of a URL with these captures, newest first, after its versions in the previous
+    /// snapshot, oldest first. All captures are newer. `newest` is its answer in that snapshot, which
+    /// has what versions lack: how long to wait, causes, and digests.
+    pub(super) fn continued(
+        key: UrlKey,
+        captures: Vec<Fetch>,
+        versions: Vec<UrlVersion>,
+        newest: Option<PreviousAnswer<'p>>,
+    ) -> Self {
+        let first_stored = captures.len();
+        let mut events: Vec<UrlEvent<'_>> = captures
+            .into_iter()
+            .map(|capture| UrlEvent::new(capture.time, capture.wait, EventKind::Capture(capture)))
+            .collect();
+        push_versions(&mut events, &versions);
+        if let Some(newest) = newest.filter(|newest| newest.hops == 0) {
+            add_details(&mut events[first_stored..], &newest);
+        }
+        confirm_copies(&mut events);
+        let run_ends = run_ends(&events);
+        Self {
+            key,
+            events,
+            first_stored: Some(first_stored),
+            run_ends,
+            undated: None,
+        }
+    }
+
+    /// Whether there are captures that the history of the previous snapshot lacks.
+    pub(super) fn has_new_captures(&self) -> bool {
+        self.first_stored.is_none_or(|first| first > 0)
+    }
+
+    /// Whether a capture decides what the URL answers now, not the previous snapshot.
+    pub(super) fn begins_with_capture(&self) -> bool {
+        let is_capture =
+            |event: &UrlEvent<'_>| event.confirmed || matches!(event.kind, EventKind::Capture(_));
+        match self.first_stored {
+            Some(first_stored) => first_stored > 0,
+            None => self.events.first().is_some_and(is_capture),
         }
     }
 
@@ -233,26 +329,52 @@ impl<'h, 'p> EventsSince<'h, 'p> {
 
     /// The events before the run of failures.
     pub(super) fn before_failures(&self) -> Self {
+        let hidden = match self.stored_run().map(|run| &run.before) {
+            None | Some(BeforeRun::Listed) => {
+                return Self {
+                    start: self.run_end(|ends| ends.before),
+                    ..*self
+                };
+            }
+            Some(BeforeRun::Hidden(event)) => Some(&**event),
+            Some(BeforeRun::HiddenWithoutCopy) => None,
+        };
         Self {
-            start: self.run_end(|ends| ends.failures),
-            ..*self
+            history: self.history,
+            start: self.history.events.len(),
+            oldest: hidden,
         }
+    }
+
+    /// What a version of the previous snapshot states about the run of failures.
+    fn stored_run(&self) -> Option<&'h StoredRun<'p>> {
+        let end = self.run_end(|ends| ends.failures);
+        self.history.events[self.start..end]
+            .last()
+            .and_then(|event| event.run.as_deref())
     }
 
     /// The time of the first failure of the run.
     pub(super) fn first_failure(&self) -> Option<i64> {
-        self.first_of_run(|ends| ends.failures)
+        let first = self.first_of_run(|ends| ends.failures)?;
+        match &first.run {
+            Some(run) => run.first_failure,
+            None => first.time,
+        }
     }
 
     /// The time of the first failure of the run of 5xx and network errors.
     pub(super) fn first_unreachable(&self) -> Option<i64> {
-        self.first_of_run(|ends| ends.unreachable)
+        let first = self.first_of_run(|ends| ends.unreachable)?;
+        match &first.run {
+            Some(run) => run.first_unreachable,
+            None => first.time,
+        }
     }
 
-    fn first_of_run(&self, end: impl Fn(&RunEnds) -> u32) -> Option<i64> {
-        self.history.events[self.start..self.run_end(end)]
-            .last()
-            .and_then(|event| event.time)
+    /// The oldest event of a run.
+    fn first_of_run(&self, end: impl Fn(&RunEnds) -> u32) -> Option<&'h UrlEvent<'p>> {
+        self.history.events[self.start..self.run_end(end)].last()
     }
 
     fn run_end(&self, end: impl Fn(&RunEnds) -> u32) -> usize {
@@ -272,19 +394,29 @@ fn confirm_copies(events: &mut [UrlEvent<'_>]) {
     if !events.iter().any(UrlEvent::is_not_modified) {
         return;
     }
-    let mut copy: Option<usize> = None;
-    for at in (0..events.len()).rev() {
-        if let (true, Some(copy)) = (events[at].is_not_modified(), copy) {
-            let wait = events[at].wait.or(events[copy].wait);
-            events[at] = UrlEvent {
-                time: events[at].time,
-                wait,
+    let mut copy: Option<UrlEvent<'_>> = None;
+    for event in events.iter_mut().rev() {
+        if let Some(run) = &event.run {
+            // A failure of the previous snapshot, also a 304 without a copy, stays one.
+            match &run.before {
+                BeforeRun::Listed => {}
+                BeforeRun::Hidden(before) => copy = Some((**before).clone()),
+                BeforeRun::HiddenWithoutCopy => copy = None,
+            }
+            continue;
+        }
+        if event.is_not_modified()
+            && let Some(copy) = &copy
+        {
+            *event = UrlEvent {
+                time: event.time,
+                wait: event.wait.or(copy.wait),
                 confirmed: true,
-                ..events[copy].clone()
+                ..copy.clone()
             };
         }
-        if !events[at].is_failure() {
-            copy = events[at].is_copy().then_some(at);
+        if !event.is_failure() {
+            copy = event.is_copy().then(|| event.clone());
         }
     }
 }
@@ -297,17 +429,20 @@ fn run_ends(events: &[UrlEvent<'_>]) -> Vec<RunEnds> {
     let mut next = RunEnds {
         failures: end,
         unreachable: end,
+        before: end,
     };
     let mut out = Vec::with_capacity(events.len());
     for (event, at) in events.iter().zip(0..end).rev() {
+        let is_stored = event.run.is_some();
         // The previous snapshot has an earlier 429 without its time, so the run begins here.
-        let is_run_start = matches!(event.kind, EventKind::FirstUnreachable);
+        let is_run_start = is_stored || matches!(event.kind, EventKind::FirstUnreachable);
         next = RunEnds {
-            failures: if event.is_failure() {
-                next.failures
-            } else {
-                at
+            failures: match event.is_failure() {
+                true if is_stored => at + 1,
+                true => next.failures,
+                false => at,
             },
+            before: if event.is_failure() { next.before } else { at },
             unreachable: match event.is_unreachable() {
                 true if is_run_start => at + 1,
                 true => next.unreachable,
@@ -318,6 +453,158 @@ fn run_ends(events: &[UrlEvent<'_>]) -> Vec<RunEnds> {
     }
     out.reverse();
     out
+}
+
+/// Appends the versions of the previous snapshot, given oldest first, as events.
+fn push_versions(events: &mut Vec<UrlEvent<'_>>, versions: &[UrlVersion]) {
+    // For each version, the newest earlier answer of the history that is not a failure.
+    let mut answers_before = Vec::with_capacity(versions.len());
+    let mut before = Some(AnswerBefore::Nothing);
+    for version in versions {
+        if !matches!(version.answer, UrlAnswer::Failure { .. }) {
+            before = Some(version.as_answer_before());
+        } else if version.status == 304 {
+            // It confirmed no copy, so an answer of the same second that is not a copy is hidden.
+            before = None;
+        }
+        answers_before.push(before.clone());
+    }
+    for (version, listed) in versions.iter().zip(&answers_before).rev() {
+        if version.last_seen != version.from {
+            events.push(event_of_version(
+                version,
+                version.last_seen,
+                listed.as_ref(),
+            ));
+        }
+        events.push(event_of_version(version, version.from, listed.as_ref()));
+    }
+}
+
+/// A version as an event. `listed` is the newest earlier answer of the history that is not a failure,
+/// unless a later one is hidden.
+fn event_of_version<'p>(
+    version: &UrlVersion,
+    time: Option<i64>,
+    listed: Option<&AnswerBefore>,
+) -> UrlEvent<'p> {
+    let status = version.status;
+    let mut run = None;
+    let kind = match &version.answer {
+        UrlAnswer::Rules { text, flags } => rules_kind(time, status, *text, *flags),
+        UrlAnswer::ClientError => capture_kind(time, status, FetchAnswer::ClientError),
+        UrlAnswer::Redirect(target) => redirect_kind(time, status, target.as_ref()),
+        UrlAnswer::LostRedirect => EventKind::LostRedirect { status },
+        UrlAnswer::Failure {
+            class,
+            first_failure,
+            first_unreachable,
+            before,
+        } => {
+            run = Some(Box::new(StoredRun {
+                first_failure: *first_failure,
+                first_unreachable: *first_unreachable,
+                before: before_run(before, listed),
+            }));
+            let answer = match class {
+                OutcomeClass::ServerError => FetchAnswer::ServerError,
+                _ if status == 304 => FetchAnswer::NotModified,
+                _ if status > 0 => FetchAnswer::Unreachable(unknown_status(status)),
+                _ => FetchAnswer::Unreachable(LOST_CAUSE.into()),
+            };
+            capture_kind(time, status, answer)
+        }
+    };
+    UrlEvent {
+        run,
+        ..UrlEvent::new(time, None, kind)
+    }
+}
+
+fn before_run<'p>(before: &AnswerBefore, listed: Option<&AnswerBefore>) -> BeforeRun<'p> {
+    if Some(before) == listed {
+        return BeforeRun::Listed;
+    }
+    // Its time and status are not stored, and nothing depends on them.
+    let kind = match before {
+        AnswerBefore::Nothing => return BeforeRun::HiddenWithoutCopy,
+        AnswerBefore::Text(text) => rules_kind(None, OK, *text, BodyFlags::default()),
+        AnswerBefore::Redirect(target) => redirect_kind(None, 0, Some(target)),
+    };
+    BeforeRun::Hidden(Box::new(UrlEvent::new(None, None, kind)))
+}
+
+fn capture_kind<'p>(time: Option<i64>, status: u16, answer: FetchAnswer) -> EventKind<'p> {
+    EventKind::Capture(Fetch {
+        time,
+        status,
+        wait: None,
+        answer,
+    })
+}
+
+fn rules_kind<'p>(time: Option<i64>, status: u16, text: TextId, flags: BodyFlags) -> EventKind<'p> {
+    let body = RobotsBody {
+        text,
+        flags,
+        payload: None,
+    };
+    capture_kind(time, status, FetchAnswer::Rules(body))
+}
+
+fn redirect_kind<'p>(
+    time: Option<i64>,
+    status: u16,
+    target: Option<&RedirectTarget>,
+) -> EventKind<'p> {
+    match target {
+        Some(RedirectTarget { url, hops }) if *hops > 1 => {
+            EventKind::StoredRedirect(EarlierRedirect {
+                status,
+                end: Some(url.clone()),
+                hops: *hops,
+                is_without_copy: false,
+            })
+        }
+        target => {
+            let target = target.map(|target| target.url.clone());
+            capture_kind(time, status, FetchAnswer::Redirect(target))
+        }
+    }
+}
+
+/// Adds what the previous snapshot keeps of the newest answer of a URL only. `events` are those of
+/// its versions.
+fn add_details(events: &mut [UrlEvent<'_>], newest: &PreviousAnswer<'_>) {
+    let Some(first) = events.first_mut() else {
+        return;
+    };
+    let outcome = newest.entry.outcome();
+    first.wait = outcome.wait();
+    if let EventKind::Capture(Fetch {
+        answer: FetchAnswer::Unreachable(cause),
+        ..
+    }) = &mut first.kind
+    {
+        let detail = newest.entry.strings().1.unwrap_or_default();
+        *cause = String::from_utf8_lossy(detail).into();
+    }
+    let Some(payload) = newest.payload else {
+        return;
+    };
+    // The digest is that of the robots.txt in force, or of the last good copy.
+    let text = newest.rules.or(newest.last_good);
+    for event in events {
+        if let EventKind::Capture(Fetch {
+            answer: FetchAnswer::Rules(body),
+            ..
+        }) = &mut event.kind
+            && Some(body.text) == text
+        {
+            body.payload = Some(payload);
+            return;
+        }
+    }
 }
 
 /// Inserts the answer of the previous snapshot: its newest capture and, for a failure, the first
@@ -344,6 +631,7 @@ fn insert<'p>(
         status: outcome.status,
         end: UrlKey::of_canonical(url),
         hops,
+        is_without_copy: false,
     });
     events.insert(
         at,

@@ -4,7 +4,7 @@
 //! The newest event decides. A redirect continues with the history of its target. After a failure,
 //! older events are searched for the last good copy, at the target of an older redirect too.
 
-use super::history::{EventKind, EventsSince, UrlEvent, UrlHistory};
+use super::history::{EventKind, EventsSince, OK, UrlEvent, UrlHistory};
 use super::payloads::Payloads;
 use super::resolved_origin::{DecidedBy, ResolvedOrigin};
 use super::versions::UrlVersion;
@@ -41,11 +41,15 @@ struct RedirectChain<'p> {
     /// redirect before failures: the previous snapshot knew the time of its target, and that it had
     /// no copy by then.
     with_undated: bool,
+    /// Whether a URL of the chain, or of a redirect before its failures, has captures that the
+    /// history of the previous snapshot lacks.
+    has_new_captures: bool,
 }
 
 impl<'p> RedirectChain<'p> {
     fn new(history: Arc<UrlHistory<'p>>) -> Self {
         Self {
+            has_new_captures: history.has_new_captures(),
             visited: vec![history],
             hops: 0,
             until: None,
@@ -60,6 +64,7 @@ impl<'p> RedirectChain<'p> {
 
     /// Moves to a URL, `hops` redirects away.
     fn push(&mut self, history: Arc<UrlHistory<'p>>, hops: u8) {
+        self.has_new_captures |= history.has_new_captures();
         self.visited.push(history);
         self.hops += hops;
     }
@@ -149,9 +154,6 @@ impl<'p> SharedHistories<'p> {
     }
 }
 
-/// The status of a confirmed copy whose own status the previous snapshot does not keep.
-const OK: u16 = 200;
-
 impl<'p> Resolver<'p> {
     /// The outcome of an origin with captures of its robots.txt.
     pub(crate) fn resolve(&self, robots: RobotsCaptures) -> Result<ResolvedOrigin<'p>> {
@@ -187,12 +189,41 @@ impl<'p> Resolver<'p> {
         let entry = previous.previous.origin(row)?;
         let key = entry.key();
         let answer = previous.answer(entry)?;
+        let source = answer.entry.strings().0.map(Cow::Borrowed);
+        let unchanged = ResolvedOrigin {
+            key: key.into(),
+            ..unchanged(&answer, source)
+        };
+        // A history has all redirects, and any of their URLs may have been captured. Without one, only
+        // the ends of chains are known.
+        if self.with_versions {
+            return self.resolve_with_versions(unchanged);
+        }
         if self.leads_to_capture(&answer)? {
             return self.resolve_history(key.into(), Vec::new(), DecidedBy::Redirects);
         }
+        Ok(unchanged)
+    }
+
+    /// As [`resolve_previous`](Self::resolve_previous), with the versions of the origin. `unchanged`
+    /// is its outcome in the previous snapshot.
+    fn resolve_with_versions(&self, unchanged: ResolvedOrigin<'p>) -> Result<ResolvedOrigin<'p>> {
+        let key = unchanged.key.clone();
+        let history = Arc::new(self.history(UrlKey::robots_of(&key), Vec::new())?);
+        let mut chain = RedirectChain::new(history.clone());
+        let resolved = self.outcome(history.all(), &mut chain)?;
+        let versions = history.versions();
+        if !chain.has_new_captures {
+            return Ok(ResolvedOrigin {
+                versions,
+                ..unchanged
+            });
+        }
         Ok(ResolvedOrigin {
-            key: key.into(),
-            ..unchanged(&answer, answer.entry.strings().0.map(Cow::Borrowed))
+            key,
+            decided_by: DecidedBy::Redirects,
+            versions,
+            ..resolved
         })
     }
 
@@ -236,10 +267,7 @@ impl<'p> Resolver<'p> {
         let history = Arc::new(self.history(UrlKey::robots_of(&origin), captures)?);
         let events = history.all();
         let resolved = self.outcome(events, &mut RedirectChain::new(history.clone()))?;
-        let by_capture = events
-            .first()
-            .is_some_and(|event| event.confirmed || matches!(event.kind, EventKind::Capture(_)));
-        let decided_by = if by_capture {
+        let decided_by = if history.begins_with_capture() {
             DecidedBy::Capture
         } else {
             otherwise
@@ -264,11 +292,14 @@ impl<'p> Resolver<'p> {
 
     /// The history of a URL with these captures.
     fn history(&self, url: UrlKey, captures: Vec<Fetch>) -> Result<UrlHistory<'p>> {
-        let answer = self
-            .previous
-            .map(|previous| previous.answer_of(url.text()))
-            .transpose()?
-            .flatten();
+        let Some(previous) = self.previous else {
+            return Ok(UrlHistory::new(url, captures, None, self.texts));
+        };
+        let answer = previous.answer_of(url.text())?;
+        if previous.has_history() {
+            let versions = previous.versions_of(url.text())?;
+            return Ok(UrlHistory::continued(url, captures, versions, answer));
+        }
         Ok(UrlHistory::new(url, captures, answer, self.texts))
     }
 
@@ -308,12 +339,21 @@ impl<'p> Resolver<'p> {
                 payload: copy.payload,
                 ..chain.outcome(OutcomeClass::Rules, OK, event.time, event.wait)
             }),
-            EventKind::EarlierRedirect(redirect) | EventKind::UndatedRedirect(redirect) => {
+            EventKind::EarlierRedirect(redirect)
+            | EventKind::UndatedRedirect(redirect)
+            | EventKind::StoredRedirect(redirect) => {
                 if matches!(event.kind, EventKind::EarlierRedirect(_)) {
                     chain.with_undated = false;
                 }
-                let EarlierRedirect { status, end, hops } = redirect;
+                let EarlierRedirect {
+                    status, end, hops, ..
+                } = redirect;
                 self.redirect(event, *status, end.as_ref(), *hops, chain)
+            }
+            EventKind::LostRedirect { status } => {
+                let mut resolved = chain.unresolved(event, *status, NO_LOCATION);
+                resolved.outcome.target_missing = true;
+                Ok(resolved)
             }
             // The newest event by a time within the stored run of failures.
             EventKind::FirstFailure { .. } | EventKind::FirstUnreachable => {
@@ -547,8 +587,10 @@ impl<'p> Resolver<'p> {
             hops: chain.hops,
             until: resolved.outcome.first_failure.or(chain.until),
             with_undated: chain.with_undated,
+            has_new_captures: false,
         };
         let target = self.outcome(before, &mut earlier)?;
+        chain.has_new_captures |= earlier.has_new_captures;
         let text = target.file.or(target.last_good);
         resolved.last_good = text;
         resolved.payload = target.payload;
@@ -596,6 +638,7 @@ fn earlier_redirect_of(
             status: target.outcome.status,
             end,
             hops,
+            is_without_copy: false,
         }),
     }
 }

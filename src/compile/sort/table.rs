@@ -259,7 +259,38 @@ pub(crate) struct RobotsCaptures {
     pub captures: Vec<Fetch>,
 }
 
+/// A captured URL, and the times of its captures.
+pub(crate) struct UrlTimes {
+    pub url: UrlKey,
+    /// Newest first; `None`, the last, for those of unknown time.
+    pub times: Vec<Option<i64>>,
+}
+
 impl TableReader<'_> {
+    /// The times of the captures of the next URL.
+    ///
+    /// # Errors
+    /// I/O errors of temporary data.
+    pub(crate) fn next_url(&mut self) -> Result<Option<UrlTimes>> {
+        let mut found: Option<UrlTimes> = None;
+        while let Some(record) = self.reader.record() {
+            match &mut found {
+                Some(found) if found.url.split() != (record.origin(), record.path()) => break,
+                Some(found) => found.times.push(record.time()),
+                None => {
+                    let text = [record.origin(), record.path()].concat();
+                    let origin_len = record.origin().len() as u16;
+                    found = Some(UrlTimes {
+                        url: UrlKey::from_parts(&text, origin_len),
+                        times: vec![record.time()],
+                    });
+                }
+            }
+            self.reader.advance()?;
+        }
+        Ok(found)
+    }
+
     /// The next capture of any URL.
     ///
     /// # Errors
