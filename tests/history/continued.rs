@@ -10,12 +10,28 @@ use robosieve::{Compiler, JudgeOptions, Profile, Snapshot};
 use serde_json::json;
 use std::collections::{HashMap, HashSet};
 
+/// Whether the crawls of a history overlap in time: each URL has its captures in their order.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Crawls {
+    Overlapping,
+    /// A plain snapshot keeps the time of the last answer behind a redirect only, so no capture that
+    /// is older may continue it.
+    Separate,
+}
+
 /// Captures in the order of time, as crawls over each other: those of unknown time are in the first.
-pub(crate) fn crawls(captures: &[Capture]) -> Vec<Vec<Capture>> {
-    let cuts = cuts(captures);
-    let mut crawls = vec![Vec::new(); cuts.len() + 1];
+pub(crate) fn crawls(captures: &[Capture], kind: Crawls) -> Vec<Vec<Capture>> {
+    let mut crawls = vec![Vec::new(); 3];
+    let mut cuts_by_url: HashMap<&str, [i64; 2]> = HashMap::new();
     for capture in captures {
-        crawls[crawl_of(capture, &cuts)].push(capture.clone());
+        let cuts = cuts_by_url.entry(&capture.url).or_insert_with(|| {
+            cuts(
+                captures,
+                kind == Crawls::Overlapping && is_late(&capture.url),
+            )
+        });
+        let crawl = cuts.partition_point(|cut| capture.time > Some(*cut));
+        crawls[crawl].push(capture.clone());
     }
     crawls
 }
@@ -23,8 +39,12 @@ pub(crate) fn crawls(captures: &[Capture]) -> Vec<Vec<Capture>> {
 /// The captures whose history a later crawl can continue: a snapshot does not keep other URLs than
 /// those of robots.txt files and those that redirects lead to.
 pub(crate) fn continuable(captures: &[Capture]) -> Vec<Capture> {
+    continuable_in(captures, Crawls::Overlapping)
+}
+
+fn continuable_in(captures: &[Capture], kind: Crawls) -> Vec<Capture> {
     let mut kept: Vec<Capture> = Vec::new();
-    for crawl in crawls(captures) {
+    for crawl in crawls(captures, kind) {
         let reached = reached(kept.iter().chain(&crawl));
         let is_kept =
             |capture: &Capture| is_robots(&capture.url) || reached.contains(&*capture.url);
@@ -34,17 +54,18 @@ pub(crate) fn continuable(captures: &[Capture]) -> Vec<Capture> {
     kept
 }
 
-/// Two times between which a third of the times of robots.txt files are.
-fn cuts(captures: &[Capture]) -> [i64; 2] {
+/// The times that divide the captures of a URL among three crawls.
+fn cuts(captures: &[Capture], is_late: bool) -> [i64; 2] {
     let robots = captures.iter().filter(|capture| is_robots(&capture.url));
     let mut times: Vec<i64> = robots.filter_map(|capture| capture.time).collect();
     times.sort_unstable();
-    [1, 2].map(|third| times.get(times.len() * third / 3).copied().unwrap_or(0))
+    let sixths = if is_late { [3, 5] } else { [2, 4] };
+    sixths.map(|sixth| times.get(times.len() * sixth / 6).copied().unwrap_or(0))
 }
 
-/// The number of the crawl that has a capture.
-fn crawl_of(capture: &Capture, cuts: &[i64]) -> usize {
-    cuts.partition_point(|cut| capture.time > Some(*cut))
+/// Whether each crawl fetches a URL later than others, where crawls overlap.
+fn is_late(url: &str) -> bool {
+    url.bytes().map(usize::from).sum::<usize>() % 2 == 1
 }
 
 fn is_robots(url: &str) -> bool {
@@ -88,10 +109,7 @@ pub(crate) fn continued(profile: Profile, crawls: &[Vec<Capture>]) -> Vec<u8> {
         if let Some(bytes) = history.take() {
             compiler = compiler.previous(Snapshot::new(bytes).unwrap()).unwrap();
         }
-        compiler
-            .add_reader("captures", lines(crawl).as_bytes())
-            .unwrap();
-        history = Some(compiler.finish().unwrap().to_vec().unwrap());
+        history = Some(bytes_of(compiler, &lines(crawl)));
     }
     history.expect("a crawl")
 }
@@ -129,13 +147,53 @@ fn a_continued_history_has_the_bytes_of_all_captures() {
         let captures: Vec<Capture> = webs.into_iter().flat_map(|web| web.captures).collect();
         let mut captures = continuable(&captures);
         drop_lost_details(&mut captures);
-        let crawls = crawls(&captures);
+        let crawls = crawls(&captures, Crawls::Overlapping);
         assert!(crawls.iter().all(|crawl| !crawl.is_empty()), "seed {seed}");
         let profile = [Profile::Google, Profile::Rfc9309][seed as usize % 2];
         let found = continued(profile, &crawls);
         let all = continued(profile, &[captures]);
         assert!(found == all, "seed {seed}");
     }
+}
+
+/// What random webs seldom have: two crawls, as lines of archives.
+const CONSTRUCTED: [(&str, &str, &str); 3] = [
+    (
+        "the target of the redirect before the failures is captured later, and older",
+        r#"{"url": "https://a.test/robots.txt", "status": 301, "headers": {"location": "https://b.test/robots.txt"}, "fetched_at": 10}
+           {"url": "https://a.test/robots.txt", "status": 503, "fetched_at": 100}"#,
+        r#"{"url": "https://b.test/robots.txt", "body": "user-agent: *\ndisallow: /", "fetched_at": 50}"#,
+    ),
+    (
+        "a 304 after one that confirmed nothing, as a 404 of its second hides a redirect",
+        r#"{"url": "https://a.test/robots.txt", "status": 301, "fetched_at": 10}
+           {"url": "https://a.test/robots.txt", "status": 404, "fetched_at": 20}
+           {"url": "https://a.test/robots.txt", "status": 304, "fetched_at": 20}"#,
+        r#"{"url": "https://a.test/robots.txt", "status": 304, "fetched_at": 30}"#,
+    ),
+    (
+        "a text that was replaced comes back",
+        r#"{"url": "https://a.test/robots.txt", "body": "user-agent: *\ndisallow: /", "fetched_at": 10}
+           {"url": "https://a.test/robots.txt", "body": "user-agent: *\ndisallow: /x", "fetched_at": 20}"#,
+        r#"{"url": "https://a.test/robots.txt", "body": "user-agent: *\ndisallow: /", "fetched_at": 30}"#,
+    ),
+];
+
+#[test]
+fn constructed_crawls_continue_each_other() {
+    for (what, old, new) in CONSTRUCTED {
+        let old_snapshot = compile(Compiler::default().history(true), old);
+        let compiler = Compiler::default().history(true).max_failing(1.0);
+        let compiler = compiler.previous(Snapshot::clone(&old_snapshot)).unwrap();
+        let found = bytes_of(compiler, new);
+        let all = bytes_of(Compiler::default().history(true), &format!("{old}\n{new}"));
+        assert!(found == all, "{what}");
+    }
+}
+
+fn bytes_of(mut compiler: Compiler, archive: &str) -> Vec<u8> {
+    compiler.add_reader("captures", archive.as_bytes()).unwrap();
+    compiler.finish().unwrap().to_vec().unwrap()
 }
 
 /// A plain snapshot of the first crawl, whose answers become the first versions. From then on the
@@ -151,9 +209,9 @@ fn the_answers_of_a_plain_snapshot_become_the_first_versions() {
         let Round { webs, times } = Round::new(&mut random, WEBS_PER_ROUND);
         let origins: Vec<String> = webs.iter().flat_map(|web| web.origins.clone()).collect();
         let captures: Vec<Capture> = webs.into_iter().flat_map(|web| web.captures).collect();
-        let captures = continuable(&captures);
+        let captures = continuable_in(&captures, Crawls::Separate);
         let profile = [Profile::Google, Profile::Rfc9309][seed as usize % 2];
-        let crawls = crawls(&captures);
+        let crawls = crawls(&captures, Crawls::Separate);
         let old = compile(Compiler::new(profile), &lines(&crawls[0]));
         let later = lines(&crawls[1..].concat());
         let compile_later = |compiler: Compiler| {
@@ -162,8 +220,8 @@ fn the_answers_of_a_plain_snapshot_become_the_first_versions() {
         };
         let history = compile_later(Compiler::new(profile).history(true));
         history.verify().unwrap();
-        let [first_crawl_end, _] = cuts(&captures);
-        let known = times.into_iter().filter(|time| *time >= first_crawl_end);
+        let newest = crawls[0].iter().filter_map(|capture| capture.time).max();
+        let known = times.into_iter().filter(|time| Some(*time) >= newest);
         let asked = Questions {
             captures: &captures,
             archive: "",

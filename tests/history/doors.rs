@@ -2,7 +2,7 @@
 //!
 //! A new way is one more function, and one more row of [`DOORS`].
 
-use super::continued::{continuable, continued, crawls};
+use super::continued::{Crawls, continuable, continued, crawls};
 use super::model::{AGENTS, Capture, Question, Verdicts, Way};
 use robosieve::compile::Compiled;
 use robosieve::judge::{Rows, StatusPolicy, VerdictsRef};
@@ -72,7 +72,7 @@ fn history_as_of(asked: &Questions<'_>) -> Vec<Vec<Verdicts>> {
 
 /// A compilation of the oldest captures, which the others continue.
 fn continued_as_of(asked: &Questions<'_>) -> Vec<Vec<Verdicts>> {
-    let bytes = continued(asked.profile, &crawls(asked.captures));
+    let bytes = continued(asked.profile, &crawls(asked.captures, Crawls::Overlapping));
     let history = Arc::new(Snapshot::new(bytes).unwrap());
     history.verify().unwrap();
     answers_by_time(asked, |_| history.clone(), JudgeOptions::as_of)
