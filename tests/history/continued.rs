@@ -172,10 +172,11 @@ const CONSTRUCTED: [(&str, &str, &str); 3] = [
         r#"{"url": "https://a.test/robots.txt", "status": 304, "fetched_at": 30}"#,
     ),
     (
-        "a text that was replaced comes back",
-        r#"{"url": "https://a.test/robots.txt", "body": "user-agent: *\ndisallow: /", "fetched_at": 10}
-           {"url": "https://a.test/robots.txt", "body": "user-agent: *\ndisallow: /x", "fetched_at": 20}"#,
-        r#"{"url": "https://a.test/robots.txt", "body": "user-agent: *\ndisallow: /", "fetched_at": 30}"#,
+        "a redirect leads back to a text that no origin had",
+        r#"{"url": "https://a.test/robots.txt", "status": 301, "headers": {"location": "/r"}, "fetched_at": 10}
+           {"url": "https://a.test/r", "body": "user-agent: *\ndisallow: /x", "fetched_at": 10}
+           {"url": "https://a.test/robots.txt", "body": "user-agent: *\ndisallow: /y", "fetched_at": 20}"#,
+        r#"{"url": "https://a.test/robots.txt", "status": 301, "headers": {"location": "/r"}, "fetched_at": 30}"#,
     ),
 ];
 
