@@ -15,6 +15,7 @@ from ._options import (
     InputFormat,
     JobOptions,
     JudgeOptions,
+    NoTime,
     Path,
     Reason,
     RecordOptions,
@@ -92,6 +93,7 @@ def annotate(
     any_scheme: bool = False,
     at: Time | None = None,
     as_of: Time | None = None,
+    no_time: NoTime = "unknown",
     agent_match: AgentMatch = "extended",
     strict_agents: bool = False,
     filesystem: Any = None,
@@ -140,6 +142,8 @@ def annotate(
             a month or a year is its last second. Parquet columns may also be timestamps and dates.
         as_of_record: Judge each record as of its own time: ``WARC-Date``, or the timestamp of CDXJ
             and CDX. Other inputs are an error.
+        no_time: The verdict on a record whose time is missing or not a time: ``"unknown"``, or
+            ``"newest"``, which judges it by the newest rules.
         threads: The number of threads; the default, like -1, is one per core.
         progress: A function to call some ten times a second, with the number of bytes read so far.
         status_policy, unknown, any_scheme, at, as_of, agent_match, strict_agents: See :class:`Snapshot`.
@@ -165,7 +169,7 @@ def annotate(
     records = RecordOptions(
         field, input_format, header, delimiter, json_key, default_scheme, host, as_of_column, as_of_record
     )
-    judging = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match, last_second(as_of))
+    judging = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match, last_second(as_of), no_time)
     options = JobOptions(names(agents), records, judging, threads, progress)
     opened = _opened(snapshot, options.agents, strict_agents, filesystem)
     with Staging(_input_paths(inputs), [os.fspath(output)], filesystem, guarded=opened._guarded()) as files:
@@ -205,6 +209,7 @@ def filter(
     any_scheme: bool = False,
     at: Time | None = None,
     as_of: Time | None = None,
+    no_time: NoTime = "unknown",
     agent_match: AgentMatch = "extended",
     strict_agents: bool = False,
     filesystem: Any = None,
@@ -229,7 +234,7 @@ def filter(
         invalid_to: A file for the records that are not URLs.
         cdxj: A file for an offset index of the kept records of WARC files.
         field, input_format, header, delimiter, json_key, default_scheme, host, as_of_column,
-        as_of_record, threads, progress, status_policy, unknown, any_scheme, at, as_of, agent_match, strict_agents: As for
+        as_of_record, no_time, threads, progress, status_policy, unknown, any_scheme, at, as_of, agent_match, strict_agents: As for
             :func:`annotate`.
         filesystem: The file system of the URIs among the paths: one of ``pyarrow.fs`` or fsspec. By
             default pyarrow's for the scheme (``s3://``, ``gs://``, ``abfs://``, ``hdfs://``), with the
@@ -259,7 +264,7 @@ def filter(
     records = RecordOptions(
         field, input_format, header, delimiter, json_key, default_scheme, host, as_of_column, as_of_record
     )
-    judging = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match, last_second(as_of))
+    judging = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match, last_second(as_of), no_time)
     outputs = [_optional(path) for path in (output, disallowed_to, unknown_to, invalid_to, cdxj)]
     options = JobOptions(names(agents), records, judging, threads, progress)
     opened = _opened(snapshot, options.agents, strict_agents, filesystem)

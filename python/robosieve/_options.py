@@ -6,8 +6,8 @@ import calendar
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime, timezone
-from typing import Literal, NamedTuple, Union
+from datetime import date, datetime, timezone
+from typing import Any, Literal, NamedTuple, Union
 
 #: The meaning of answers other than 2xx.
 StatusPolicy = Literal["google", "google-2012", "google-2019", "google-2023", "google-2026", "rfc9309", "strict"]
@@ -27,10 +27,14 @@ Reason = Literal[
     "unreachable",
     "unresolved-redirect",
     "unknown-origin",
+    "unknown-time",
 ]
 #: A time: seconds since 1970, a datetime (naive ones are UTC), text like ``2026-10-01T12:00Z``, or
 #: ``"now"``.
 Time = Union[int, datetime, str]
+#: The verdict on a row without a time, where each row is judged as of its own: unknown, with the
+#: reason ``unknown-time``, or that of the newest rules.
+NoTime = Literal["unknown", "newest"]
 #: The path of a file or directory.
 Path = Union[str, "os.PathLike[str]"]
 #: One agent or set, several separated by commas, or a sequence of them.
@@ -48,6 +52,14 @@ class JudgeOptions(NamedTuple):
     at: int | None = None
     agent_match: AgentMatch = "extended"
     as_of: int | None = None
+    no_time: NoTime = "unknown"
+
+
+class AsOf(NamedTuple):
+    """The argument ``as_of``: one time for all rows in seconds since 1970, or a column of times."""
+
+    time: int | None
+    column: Any = None
 
 
 class RecordOptions(NamedTuple):
@@ -114,14 +126,54 @@ def seconds(time: Time | None) -> int | None:
     return int(time.timestamp())
 
 
-def last_second(time: Time | None) -> int | None:
-    """The time in seconds since 1970. A date or a month in text is its last second, as on the command line."""
+def last_second(time: Time | date | None) -> int | None:
+    """The time in seconds since 1970. A date, or a month in text, is its last second, as on the command line."""
+    if isinstance(time, date) and not isinstance(time, datetime):
+        time = time.isoformat()
     if isinstance(time, str) and re.fullmatch(r"\d{4}-\d{2}(-\d{2})?", time):
         is_month = len(time) == len("2026-10")
         first = seconds(time + "-01" if is_month else time)
         days = calendar.monthrange(int(time[:4]), int(time[5:7]))[1] if is_month else 1
         return None if first is None else first + days * 24 * 3600 - 1
     return seconds(time)
+
+
+def as_of_argument(as_of: Any) -> AsOf:
+    """One time for all rows, or a column of times, which `time_column` converts."""
+    if getattr(as_of, "ndim", None) == 0:
+        # A scalar of NumPy. The text of a time has its precision, so a date stays one.
+        as_of = str(as_of).partition(".")[0] if as_of.dtype.kind == "M" else as_of.item()
+    if as_of is None or isinstance(as_of, (int, str, date)):
+        return AsOf(last_second(as_of))
+    return AsOf(None, time_column(as_of))
+
+
+def time_column(times: Any) -> Any:
+    """A column of times in a form that the native half reads: an Arrow column, or a list.
+
+    The items of a list are numbers, which are read by their digits, texts, and None.
+    """
+    # pandas exports objects of one type only.
+    is_mixed = getattr(times, "dtype", None) == object
+    if not is_mixed and (hasattr(times, "__arrow_c_array__") or hasattr(times, "__arrow_c_stream__")):
+        return times
+    # Columns of NumPy and pandas with times of any unit have texts of that precision.
+    values = getattr(times, "to_numpy", None)
+    array = times if values is None else values()
+    if getattr(getattr(array, "dtype", None), "kind", None) == "M":
+        import numpy
+
+        return numpy.datetime_as_string(array).tolist()
+    return [_time_item(item) for item in (array.tolist() if hasattr(array, "tolist") else array)]
+
+
+def _time_item(item: Any) -> Any:
+    """An item of a list of times. A datetime without a zone is in UTC."""
+    if isinstance(item, datetime):
+        # An offset may have seconds, which RFC 3339 has not.
+        item = item.astimezone(timezone.utc) if item.tzinfo else item
+    # The missing values of pandas are no times, and have no text that is one.
+    return item.isoformat() if isinstance(item, date) else None if item is None or item != item else item
 
 
 def names(agents: Agents) -> list[str]:

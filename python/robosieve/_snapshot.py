@@ -19,6 +19,7 @@ from ._options import (
     AgentMatch,
     Agents,
     JudgeOptions,
+    NoTime,
     Outcome,
     Path,
     Reason,
@@ -26,6 +27,7 @@ from ._options import (
     Time,
     UnknownOrigin,
     as_list,
+    as_of_argument,
     last_second,
     names,
     seconds,
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
         PandasSeries,
         PolarsSeries,
         Texts,
+        Times,
     )
 
 
@@ -392,7 +395,8 @@ class Snapshot:
         unknown: UnknownOrigin | None = None,
         any_scheme: bool = False,
         at: Time | None = None,
-        as_of: Time | None = None,
+        as_of: Times | None = None,
+        no_time: NoTime = "unknown",
         agent_match: AgentMatch = "extended",
         strict_agents: bool = False,
     ) -> Any:
@@ -408,6 +412,12 @@ class Snapshot:
                 column for each agent.
             threads: The number of threads, or -1 for one per core. The default is 1 below 65,536
                 rows, else one per core.
+            as_of: One time for all URLs, or a column of n times, one for each URL: an Arrow column
+                of timestamps, dates, numbers or texts, a column of pandas or NumPy, or a sequence
+                of datetimes, dates, numbers, texts and None. Numbers and texts are read as by
+                ``as_of_column`` of :func:`robosieve.annotate`, and what has no zone is in UTC.
+            no_time: The verdict on a URL whose time is null or not a time: ``"unknown"``, or
+                ``"newest"``, which judges it by the newest rules.
 
         Returns:
             n values, 0 disallowed, 1 allowed, 2 unknown, 3 not a URL (see :class:`Verdict`), null
@@ -427,14 +437,15 @@ class Snapshot:
 
         The interpreter's lock is released. docs/PERFORMANCE.md has the cost per URL.
         """
-        options = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match, last_second(as_of))
+        times = as_of_argument(as_of)
+        options = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match, times.time, no_time)
         if not isinstance(agent, str):
             specs = names(agent)
             self._check_spelling(specs, strict_agents)
-            table = self._native.verdict_table(as_urls(urls), specs, options, threads)
+            table = self._native.verdict_table(as_urls(urls), specs, options, threads, times.column)
             return table_like(urls, table, _verdict_list)
         self._check_spelling([agent], strict_agents)
-        result = self._native.verdicts(as_urls(urls), agent, options, threads)
+        result = self._native.verdicts(as_urls(urls), agent, options, threads, times.column)
         return like(urls, result, f"robots_{agent}", _verdict_list)
 
     @overload
@@ -467,7 +478,8 @@ class Snapshot:
         unknown: UnknownOrigin | None = None,
         any_scheme: bool = False,
         at: Time | None = None,
-        as_of: Time | None = None,
+        as_of: Times | None = None,
+        no_time: NoTime = "unknown",
         agent_match: AgentMatch = "extended",
         strict_agents: bool = False,
     ) -> Any:
@@ -486,10 +498,11 @@ class Snapshot:
         Raises:
             TypeError, ValueError, SnapshotError: As :meth:`verdicts`.
         """
-        options = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match, last_second(as_of))
+        times = as_of_argument(as_of)
+        options = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match, times.time, no_time)
         specs = names(agents)
         self._check_spelling(specs, strict_agents)
-        result = self._native.masks(as_urls(urls), specs, options, threads)
+        result = self._native.masks(as_urls(urls), specs, options, threads, times.column)
         return like(urls, result, "robots_allowed", _native.Array.tolist)
 
     def export(
@@ -586,27 +599,33 @@ class Snapshot:
         status_policy: StatusPolicy | None = None,
         any_scheme: bool = False,
         at: Time | None = None,
+        as_of: Times | None = None,
+        no_time: NoTime = "unknown",
     ) -> Any:
         """What the verdict on each URL rests on, in the words of :attr:`Explanation.reason`.
 
         Args:
             urls, threads: As for :meth:`verdicts`.
-            status_policy, any_scheme, at: See :class:`Snapshot`. The other options of
-                :meth:`verdicts` change no reason, and neither does the agent: all agents of a URL
-                have the same.
+            status_policy, any_scheme, at: See :class:`Snapshot`.
+            as_of, no_time: As for :meth:`verdicts`. Its other options change no reason, and neither
+                does the agent: all agents of a URL have the same.
 
         Returns:
             n words: ``rules``, ``last-good-copy`` (rules too, of a site that fails),
             ``no-robots-txt``, ``forbidden``, ``server-error``, ``unreachable``,
-            ``unresolved-redirect``, ``unknown-origin`` or ``not-a-url``; null for null. They are
+            ``unresolved-redirect``, ``unknown-origin``, ``unknown-time`` or ``not-a-url``; null for
+            null. They are
             dictionary-encoded: a ``DictionaryArray`` of pyarrow, a Categorical of Polars or pandas.
             NumPy gets objects, a sequence gets a list of str and None.
 
         Raises:
             TypeError, ValueError, SnapshotError: As :meth:`verdicts`.
         """
-        options = JudgeOptions(status_policy, any_scheme=any_scheme, at=seconds(at))
-        result = self._native.reasons(as_urls(urls), options, threads)
+        times = as_of_argument(as_of)
+        options = JudgeOptions(
+            status_policy, any_scheme=any_scheme, at=seconds(at), as_of=times.time, no_time=no_time
+        )
+        result = self._native.reasons(as_urls(urls), options, threads, times.column)
         return like(urls, result, "robots_reason", _native.Array.tolist)
 
     def crawl_delays(
@@ -616,6 +635,8 @@ class Snapshot:
         *,
         threads: int | None = None,
         any_scheme: bool = False,
+        as_of: Times | None = None,
+        no_time: NoTime = "unknown",
         agent_match: AgentMatch = "extended",
         strict_agents: bool = False,
     ) -> Any:
@@ -624,6 +645,7 @@ class Snapshot:
         Args:
             urls, agent, threads: As for :meth:`verdicts`.
             any_scheme, agent_match, strict_agents: See :class:`Snapshot`.
+            as_of, no_time: As for :meth:`verdicts`.
 
         Returns:
             n numbers, those of :meth:`crawl_delay`. Null where the robots.txt gives the agent none,
@@ -635,9 +657,10 @@ class Snapshot:
 
         Each robots.txt of the column is decompressed once.
         """
-        options = JudgeOptions(any_scheme=any_scheme, agent_match=agent_match)
+        times = as_of_argument(as_of)
+        options = JudgeOptions(any_scheme=any_scheme, agent_match=agent_match, as_of=times.time, no_time=no_time)
         self._check_spelling([agent], strict_agents)
-        result = self._native.crawl_delays(as_urls(urls), agent, options, threads)
+        result = self._native.crawl_delays(as_urls(urls), agent, options, threads, times.column)
         return like(urls, result, f"robots_crawl_delay_{agent}", _native.Array.tolist)
 
     def verdict(

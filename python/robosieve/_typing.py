@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence, Set as AbstractSet
 from typing import Any, Protocol, TypedDict, Union
 
-from ._options import AgentMatch, StatusPolicy, Time, UnknownOrigin
+from ._options import AgentMatch, NoTime, StatusPolicy, Time, UnknownOrigin
 
 _Text = Union[str, bytes, None]
 #: Texts of URLs in a list, tuple, generator or set. Columns of NumPy are iterable, too, but differ.
@@ -20,6 +20,10 @@ Texts = Union[Sequence[_Text], Iterator[_Text], AbstractSet[_Text]]
 AgentList = Union[list[str], tuple[str, ...]]
 
 
+#: One time, or a column with a time for each row.
+Times = Any
+
+
 class JudgeOptions(TypedDict, total=False):
     """How URLs are judged: see :class:`robosieve.Snapshot`."""
 
@@ -27,7 +31,8 @@ class JudgeOptions(TypedDict, total=False):
     unknown: UnknownOrigin | None
     any_scheme: bool
     at: Time | None
-    as_of: Time | None
+    as_of: Times | None
+    no_time: NoTime
     agent_match: AgentMatch
     strict_agents: bool
 

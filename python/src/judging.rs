@@ -10,7 +10,7 @@ use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use robosieve::judge::VerdictsRef;
+use robosieve::judge::{Rows, VerdictsRef};
 use robosieve::threads::{cores, max_threads};
 use robosieve::{Error, ErrorKind, Judge, Result};
 use std::ops::Range;
@@ -57,10 +57,12 @@ pub(crate) fn threads_for(rows: usize, threads: Option<usize>) -> usize {
 }
 
 /// Judges the rows of all arrays into `width` values per row, one row after the other. `fill` sets
-/// the values of neighbouring rows with the same verdicts. Rows that are null get any value.
+/// the values of neighbouring rows with the same verdicts. Rows that are null get any value. With
+/// `times`, each row is judged as of its own, and there is one for each row of all arrays.
 pub(crate) fn judge_wide<T: Copy + Default + Send + Sync>(
     judge: &Judge,
     arrays: &[ArrayData],
+    times: Option<&[Option<i64>]>,
     threads: usize,
     width: usize,
     fill: impl Fn(VerdictsRef<'_>, &mut [T]) -> Result<()> + Sync,
@@ -69,25 +71,41 @@ pub(crate) fn judge_wide<T: Copy + Default + Send + Sync>(
     let mut values = reserved(rows, width)?;
     values.resize(width * rows, T::default());
     let mut rest = values.as_mut_slice();
+    let mut rest_times = times;
     let (mut columns, mut dictionaries) = (Vec::new(), Vec::new());
     for array in arrays {
         let out = rest
             .split_off_mut(..width * array.len())
             .unwrap_or_default();
+        let times = rest_times
+            .as_mut()
+            .and_then(|times| times.split_off(..array.len()));
         match array.data_type() {
-            DataType::Dictionary(..) => dictionaries.push((array, out)),
-            _ => columns.push((TextRows::new(array), out)),
+            DataType::Dictionary(..) => dictionaries.push((array, times, out)),
+            _ => columns.push(JudgedColumn {
+                texts: TextRows::new(array),
+                times,
+                out,
+            }),
         }
     }
     judge_columns(judge, &mut columns, threads, width, &fill)?;
-    for (dictionary, out) in dictionaries {
+    for (dictionary, times, out) in dictionaries {
+        if let Some(times) = times {
+            judge_dictionary_rows(judge, dictionary, times, width, out, &fill)?;
+            continue;
+        }
         // The distinct values are judged once each. They cannot be dictionaries themselves.
         let texts = &dictionary.child_data()[0];
         let mut distinct = reserved(texts.len(), width)?;
         distinct.resize(width * texts.len(), T::default());
         judge_columns(
             judge,
-            &mut [(TextRows::new(texts), distinct.as_mut_slice())],
+            &mut [JudgedColumn {
+                texts: TextRows::new(texts),
+                times: None,
+                out: &mut distinct,
+            }],
             threads,
             width,
             &fill,
@@ -121,10 +139,49 @@ fn reserved<T>(rows: usize, width: usize) -> Result<Vec<T>> {
     Ok(values)
 }
 
+/// Judges the rows of a dictionary, each as of its own time, on this thread: a value has other
+/// verdicts at other times.
+fn judge_dictionary_rows<T>(
+    judge: &Judge,
+    dictionary: &ArrayData,
+    times: &[Option<i64>],
+    width: usize,
+    out: &mut [T],
+    fill: &impl Fn(VerdictsRef<'_>, &mut [T]) -> Result<()>,
+) -> Result<()> {
+    let texts = &dictionary.child_data()[0];
+    // Fails for arrays that are too short, before their offsets are read.
+    TextRows::new(texts).rows(0, texts.len())?;
+    let mut rows: Vec<&[u8]> = reserved(dictionary.len(), 1)?;
+    for (row, key) in dictionary_keys(dictionary).into_iter().enumerate() {
+        // A null has any key.
+        if dictionary.is_null(row) {
+            rows.push(b"");
+            continue;
+        }
+        let value = Some(key).filter(|key| *key < texts.len());
+        let value = value.and_then(|key| text(texts, key));
+        rows.push(value.ok_or_else(|| outside_dictionary(row, texts.len()))?);
+    }
+    judge.judge_rows_as_of(Rows::Slices(&rows), times, |rows, verdicts| {
+        fill(verdicts, &mut out[rows.start * width..rows.end * width])
+    })
+}
+
+/// A column of URLs, and the memory for the values of its rows.
+struct JudgedColumn<'c, T> {
+    texts: TextRows<'c>,
+    /// The time of each row, if each is judged as of its own.
+    times: Option<&'c [Option<i64>]>,
+    out: &'c mut [T],
+}
+
 /// Rows of a column, and the memory for their values.
 struct Task<'t, T> {
     column: &'t TextRows<'t>,
     start: usize,
+    /// The times of these rows.
+    times: Option<&'t [Option<i64>]>,
     /// The values per row.
     width: usize,
     out: &'t mut [T],
@@ -146,30 +203,38 @@ impl<T: Copy> Task<'_, T> {
         };
         // A trait object, so that judging is compiled once and not for each kind of value.
         let each: &mut dyn FnMut(Range<usize>, VerdictsRef<'_>) -> Result<()> = &mut each;
-        judge.judge_rows(rows, each)
+        match self.times {
+            None => judge.judge_rows(rows, each),
+            Some(times) => judge.judge_rows_as_of(rows, times, each),
+        }
     }
 }
 
 fn judge_columns<T: Copy + Send>(
     judge: &Judge,
-    columns: &mut [(TextRows<'_>, &mut [T])],
+    columns: &mut [JudgedColumn<'_, T>],
     threads: usize,
     width: usize,
     fill: &(impl Fn(VerdictsRef<'_>, &mut [T]) -> Result<()> + Sync),
 ) -> Result<()> {
     let rows = columns
         .iter()
-        .map(|(column, _)| column.len())
+        .map(|column| column.texts.len())
         .sum::<usize>();
     let task_len = if threads == 1 { usize::MAX } else { TASK };
-    let tasks = columns.iter_mut().flat_map(|(column, out)| {
-        let column = &*column;
+    let tasks = columns.iter_mut().flat_map(|column| {
+        let JudgedColumn { texts, times, out } = column;
+        let (texts, times) = (&*texts, *times);
         let parts = out.chunks_mut(task_len.saturating_mul(width)).enumerate();
-        parts.map(move |(part, out)| Task {
-            column,
-            start: part * task_len.min(rows),
-            width,
-            out,
+        parts.map(move |(part, out)| {
+            let start = part * task_len.min(rows);
+            Task {
+                column: texts,
+                start,
+                times: times.and_then(|times| times.get(start..start + out.len() / width)),
+                width,
+                out,
+            }
         })
     });
     let tasks = Mutex::new((tasks.collect::<Vec<_>>().into_iter(), Ok(())));

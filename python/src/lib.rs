@@ -26,6 +26,7 @@ mod result_table;
 mod robots;
 mod snapshot;
 mod table;
+mod times;
 mod verification;
 
 use pyo3::prelude::*;

@@ -42,6 +42,7 @@ pub(crate) fn judge_options(given: &Bound<'_, PyAny>) -> PyResult<JudgeOptions> 
         .any_scheme(field(given, "any_scheme")?)
         .at(field::<Option<i64>>(given, "at")?)
         .as_of(field::<Option<i64>>(given, "as_of")?)
+        .no_time(named_field(given, "no_time")?.unwrap_or_default())
         .agent_match(named_field(given, "agent_match")?.unwrap_or_default()))
 }
 

@@ -6,6 +6,7 @@ use crate::judging::{judge_wide, nulls, threads_argument, threads_for};
 use crate::options::{judge_options, named, one_of, parse_agent, parse_agents};
 use crate::result_array::Array;
 use crate::result_table::Table;
+use crate::times::row_times;
 use crate::verification::{Depth, Verification};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_data::ArrayData;
@@ -191,19 +192,10 @@ impl Snapshot {
     fn judge_column<T: Copy + Default + Send + Sync>(
         &self,
         py: Python<'_>,
-        judge: &Judge,
-        urls: &Bound<'_, PyAny>,
-        threads: Option<usize>,
+        column: Column<'_, '_>,
         value: impl Fn(VerdictsRef<'_>) -> T + Send + Sync,
         finish: impl FnOnce(Vec<T>, Option<NullBuffer>) -> PyResult<Array> + Send,
     ) -> PyResult<Array> {
-        let column = Column {
-            judge,
-            urls,
-            threads,
-            width: 1,
-            depth: Depth::Judging,
-        };
         let fill = |verdicts: VerdictsRef<'_>, rows: &mut [T]| {
             rows.fill(value(verdicts));
             Ok(())
@@ -225,9 +217,22 @@ impl Snapshot {
         self.verify_to(py, column.depth)?;
         let rows = arrays.iter().map(ArrayData::len).sum();
         let threads = threads_for(rows, column.threads);
-        let Column { judge, width, .. } = column;
+        let Column {
+            judge,
+            width,
+            times,
+            ..
+        } = column;
+        if let Some(times) = &times
+            && times.len() != rows
+        {
+            return Err(PyValueError::new_err(format!(
+                "as_of has {} times for {rows} URLs; give a time for each, or one for all",
+                times.len()
+            )));
+        }
         let judged = detached(py, || {
-            let values = judge_wide(judge, &arrays, threads, width, fill);
+            let values = judge_wide(judge, &arrays, times.as_deref(), threads, width, fill);
             Ok(values.map(|values| finish(values, nulls(&arrays))))
         })?;
         judged.map_err(|err| self.exception(py, err))?
@@ -239,10 +244,31 @@ struct Column<'j, 'py> {
     judge: &'j Judge,
     urls: &'j Bound<'py, PyAny>,
     threads: Option<usize>,
+    /// The time as of which each row is judged, in seconds since 1970.
+    times: Option<Vec<Option<i64>>>,
     /// The values per row.
     width: usize,
     /// The depth to which the snapshot is verified first.
     depth: Depth,
+}
+
+impl<'j, 'py> Column<'j, 'py> {
+    /// One value per row, without the texts.
+    fn new(
+        judge: &'j Judge,
+        urls: &'j Bound<'py, PyAny>,
+        threads: Option<usize>,
+        times: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Self> {
+        Ok(Self {
+            judge,
+            urls,
+            threads,
+            times: caught(|| times.map(row_times).transpose())?,
+            width: 1,
+            depth: Depth::Judging,
+        })
+    }
 }
 
 impl Snapshot {
@@ -358,16 +384,11 @@ impl Snapshot {
         agent: &str,
         #[pyo3(from_py_with = judge_options)] options: JudgeOptions,
         #[pyo3(from_py_with = threads_argument)] threads: Option<usize>,
+        times: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Array> {
         let judge = self.judge_one(py, agent, options)?;
-        self.judge_column(
-            py,
-            &judge,
-            urls,
-            threads,
-            |verdicts| verdicts.get(0).code(),
-            Array::int8,
-        )
+        let column = Column::new(&judge, urls, threads, times)?;
+        self.judge_column(py, column, |verdicts| verdicts.get(0).code(), Array::int8)
     }
 
     /// One column of verdicts for each agent.
@@ -378,15 +399,13 @@ impl Snapshot {
         agents: Vec<String>,
         #[pyo3(from_py_with = judge_options)] options: JudgeOptions,
         #[pyo3(from_py_with = threads_argument)] threads: Option<usize>,
+        times: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Table> {
         let judge = self.judge(py, &agents, options)?;
         let width = judge.agents().len();
         let column = Column {
-            judge: &judge,
-            urls,
-            threads,
             width,
-            depth: Depth::Judging,
+            ..Column::new(&judge, urls, threads, times)?
         };
         let fill = |verdicts: VerdictsRef<'_>, rows: &mut [i8]| {
             let (first, others) = rows.split_at_mut(width);
@@ -411,12 +430,14 @@ impl Snapshot {
         urls: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = judge_options)] options: JudgeOptions,
         #[pyo3(from_py_with = threads_argument)] threads: Option<usize>,
+        times: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Array> {
         let judge = self.judge_of_any(py, &[], options)?;
         let number = |reason| Reason::ALL.iter().position(|other| *other == reason);
         let reason =
             |verdicts: VerdictsRef<'_>| number(verdicts.reason()).unwrap_or_default() as i8;
-        self.judge_column(py, &judge, urls, threads, reason, |keys, nulls| {
+        let column = Column::new(&judge, urls, threads, times)?;
+        self.judge_column(py, column, reason, |keys, nulls| {
             Array::words(&Reason::ALL.map(Reason::name), keys, nulls)
         })
     }
@@ -429,16 +450,14 @@ impl Snapshot {
         agent: &str,
         #[pyo3(from_py_with = judge_options)] options: JudgeOptions,
         #[pyo3(from_py_with = threads_argument)] threads: Option<usize>,
+        times: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Array> {
         let judge = self.judge_one(py, agent, options)?;
         let delays = CrawlDelays::new(&judge);
         let column = Column {
-            judge: &judge,
-            urls,
-            threads,
-            width: 1,
             // The delays are in the texts.
             depth: Depth::Checksums,
+            ..Column::new(&judge, urls, threads, times)?
         };
         let fill = |verdicts: VerdictsRef<'_>, rows: &mut [Option<f64>]| {
             let delay = delays.of(&verdicts, 0)?;
@@ -456,6 +475,7 @@ impl Snapshot {
         agents: Vec<String>,
         #[pyo3(from_py_with = judge_options)] options: JudgeOptions,
         #[pyo3(from_py_with = threads_argument)] threads: Option<usize>,
+        times: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Array> {
         let judge = self.judge_several(py, &agents, options)?;
         let mask = |verdicts: VerdictsRef<'_>| {
@@ -465,7 +485,8 @@ impl Snapshot {
                 verdicts.mask()
             }
         };
-        self.judge_column(py, &judge, urls, threads, mask, |masks, nulls| {
+        let column = Column::new(&judge, urls, threads, times)?;
+        self.judge_column(py, column, mask, |masks, nulls| {
             let judged = BooleanBuffer::collect_bool(masks.len(), |row| masks[row] != NO_MASK);
             let nulls = NullBuffer::union(nulls.as_ref(), Some(&NullBuffer::new(judged)));
             Array::int64(masks, nulls)

@@ -26,7 +26,16 @@ const MAX_CELL: usize = 256;
 /// `Z`, `+02`, `+0200` or ` UTC`. Without a zone the time is in UTC, as in `WARC-Date`, because
 /// the alternative is a time zone that nobody wrote down. A time of lower precision, down to
 /// the year, stands for its last second.
-pub(crate) fn parse_row_time(cell: &[u8]) -> Option<i64> {
+///
+/// ```
+/// use robosieve::records::parse_row_time;
+/// let last_second_of_march = Some(1_775_001_599);
+/// for text in ["2026-03", "2026-03-31T23:59:59Z", "20260331235959", "1775001599000"] {
+///     assert_eq!(parse_row_time(text.as_bytes()), last_second_of_march);
+/// }
+/// assert_eq!(parse_row_time(b"soon"), None);
+/// ```
+pub fn parse_row_time(cell: &[u8]) -> Option<i64> {
     // A dictionary of a Parquet file can give a million rows one text of 60 MiB.
     if cell.len() > MAX_CELL {
         return None;
@@ -64,8 +73,15 @@ fn parse_number(text: &[u8], is_negative: bool) -> Option<i64> {
     }
 }
 
-/// The time of a number, by its digits.
-pub(crate) fn time_of_integer(number: i64) -> Option<i64> {
+/// The time of a number in seconds since 1970, by its digits: a date, or a time since 1970 in seconds
+/// or smaller units, as in [`parse_row_time`]. `None` for a number of other digits.
+///
+/// ```
+/// use robosieve::records::time_of_integer;
+/// assert_eq!(time_of_integer(1_775_001_599_000), Some(1_775_001_599));
+/// assert_eq!(time_of_integer(7), None);
+/// ```
+pub fn time_of_integer(number: i64) -> Option<i64> {
     let digits = number_of_digits(number)?;
     match digits {
         4 | 6 | 8 | 14 if number > 0 => time_of_date_digits(number, digits),
@@ -74,9 +90,15 @@ pub(crate) fn time_of_integer(number: i64) -> Option<i64> {
     }
 }
 
-/// The time of a floating-point number, by the digits before its point. JSON and data frames with
-/// missing values hold whole numbers in this form too.
-pub(crate) fn time_of_float(number: f64) -> Option<i64> {
+/// The time of a floating-point number in seconds since 1970, by the digits before its point. JSON
+/// and data frames with missing values hold whole numbers in this form too.
+///
+/// ```
+/// use robosieve::records::time_of_float;
+/// assert_eq!(time_of_float(1_775_001_599.5), Some(1_775_001_599));
+/// assert_eq!(time_of_float(f64::NAN), None);
+/// ```
+pub fn time_of_float(number: f64) -> Option<i64> {
     // The cast below would saturate.
     if number.is_nan() || number.abs() >= i64::MAX as f64 {
         return None;

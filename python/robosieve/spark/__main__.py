@@ -265,6 +265,7 @@ def _add_record_options(group: Any) -> None:
     group.add_argument(
         "--as-of-record", action="store_true", default=None, help="judge records of WARC, CDXJ and CDX as of their time"
     )
+    group.add_argument("--no-time", choices=["unknown", "newest"], help="verdict on records without a time (default: unknown)")
 
 
 def _add_policy_options(group: Any) -> None:
@@ -274,6 +275,7 @@ def _add_policy_options(group: Any) -> None:
         "--unknown", choices=["allow", "disallow"], help="verdict on unknown origins (default: unknown, not kept)"
     )
     group.add_argument("--scheme", choices=["exact", "any"], default="exact", help="any: http and https stand in")
+    group.add_argument("--as-of", metavar="TIME", help="judge by the rules in force at this time, of a snapshot with a history")
     group.add_argument("--at", metavar="TIME", help="judge failing sites as of this time, such as 2026-10-01")
     group.add_argument("--agent-match", choices=["extended", "google"], help="match of names outside RFC 9309")
     group.add_argument("--strict-agents", action="store_true", default=None, help="fail if an agent looks misspelled")

@@ -8,6 +8,7 @@ thread judges it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
 
 from .. import Snapshot, agents as agent_names, origins
@@ -49,14 +50,17 @@ def register(
         executor_path: The path of the snapshot on the executors, if it differs from the driver's. A
             relative path is that of a file shipped with ``--files``, ``--archives`` or
             ``SparkContext.addFile``.
-        options: ``status_policy``, ``unknown``, ``any_scheme``, ``at``, ``agent_match`` and
-            ``strict_agents``, as for :class:`robosieve.Snapshot`. The driver checks the spelling of
-            agents.
+        options: ``status_policy``, ``unknown``, ``any_scheme``, ``at``, ``as_of``, ``no_time``,
+            ``agent_match`` and ``strict_agents``, as for :class:`robosieve.Snapshot`. The driver
+            checks the spelling of agents.
 
     Returns:
         The function, for DataFrames: ``df.withColumn("verdict", function("url"))``. It takes a
         string or binary column and gives a tinyint: 0 disallowed, 1 allowed, 2 unknown origin, 3
-        not a URL (see :class:`robosieve.Verdict`), null for null.
+        not a URL (see :class:`robosieve.Verdict`), null for null. With a second column,
+        ``robots_verdict(url, fetched_at)``, each URL is judged by the rules in force at its own
+        time. The snapshot needs a history. Times are timestamps, dates, numbers or texts, as for
+        :meth:`robosieve.Snapshot.verdicts`; ``no_time`` says what a null gets.
 
     Raises:
         ImportError: PySpark is missing or older than 4.1.
@@ -108,11 +112,12 @@ def register_reason(
     Args:
         spark, snapshot, node_directory, executor_path: As for :func:`register`.
         name: The name of the function.
-        options: ``status_policy``, ``any_scheme`` and ``at``, as for
+        options: ``status_policy``, ``any_scheme``, ``at``, ``as_of`` and ``no_time``, as for
             :class:`robosieve.Snapshot`. The reason does not depend on the agent.
 
     Returns:
-        The function, for DataFrames. It takes a string or binary column and gives a string, as
+        The function, for DataFrames. It takes a string or binary column, and a column of times as that
+        of :func:`register` if it is given one. It gives a string, as
         :meth:`robosieve.Snapshot.reasons`, such as ``rules`` or ``server-error``; null for null.
 
     Raises:
@@ -131,6 +136,7 @@ def with_verdicts(
     agents: Agents,
     *,
     url: str | Column = "url",
+    as_of_column: str | Column | None = None,
     form: Literal["bits", "int8"] = "bits",
     name: str | None = None,
     add: AddedColumn | Sequence[AddedColumn] = (),
@@ -146,6 +152,8 @@ def with_verdicts(
         agents: Names and sets: ``["GPTBot", "CCBot"]``, ``"GPTBot,CCBot"``, ``"@ai-train"``.
             :func:`robosieve.agents` gives their order.
         url: The column of the URLs, string or binary; ``"page.url"`` is a field of a struct.
+        as_of_column: A column of times: each URL is judged by the rules in force at its own, as by the
+            function of :func:`register` with two columns.
         form: ``"bits"`` adds one bigint column for up to 63 agents: bit 0 is set if the first agent
             may fetch the URL, bit 1 for the second. It is null for null, for unknown origins and
             for text that is not a URL. ``"int8"`` adds a tinyint column per agent with the values
@@ -168,17 +176,18 @@ def with_verdicts(
     opened, source = snapshot_source(snapshot, node_directory, executor_path)
     _check_url_column(df, url)
     in_worker = worker_options(options)
+    judged = [url] if as_of_column is None else [url, as_of_column]
     if form == "bits":
         opened.masks([], agents, **options)
-        columns = {name or "robots_allowed": _mask_function(source, names(agents), in_worker)(url)}
+        columns = {name or "robots_allowed": _mask_function(source, names(agents), in_worker)(*judged)}
     elif form == "int8":
         columns = {}
         for agent in agent_names(agents):
             opened.verdicts([], agent, **options)
-            columns[f"{'robots_' if name is None else name}{agent}"] = _verdict_function(source, agent, in_worker)(url)
+            columns[f"{'robots_' if name is None else name}{agent}"] = _verdict_function(source, agent, in_worker)(*judged)
     else:
         raise ValueError(f"form={form!r}; give one of 'bits', 'int8'")
-    columns.update(_added_columns(source, agents, url, form, name, add, in_worker))
+    columns.update(_added_columns(source, agents, judged, form, name, add, in_worker))
     existing = {column.lower() for column in df.columns}
     for column in columns:
         if column.lower() in existing:
@@ -187,15 +196,20 @@ def with_verdicts(
 
 
 def _verdict_function(source: SnapshotSource, agent: str, options: Any) -> Any:
-    def robots_verdict(urls: Any) -> Any:
-        return source.open().verdicts(urls, agent, threads=1, **options)
+    def robots_verdict(urls: Any, times: Any = None) -> Any:
+        return source.open().verdicts(urls, agent, threads=1, **_with_times(options, times))
 
     return _arrow_function(robots_verdict, "tinyint")
 
 
+def _with_times(options: dict[str, Any], times: Any) -> dict[str, Any]:
+    """The options, with a column of times if there is one."""
+    return options if times is None else {**options, "as_of": times}
+
+
 def _mask_function(source: SnapshotSource, agents: list[str], options: Any) -> Any:
-    def robots_allowed(urls: Any) -> Any:
-        return source.open().masks(urls, agents, threads=1, **options)
+    def robots_allowed(urls: Any, times: Any = None) -> Any:
+        return source.open().masks(urls, agents, threads=1, **_with_times(options, times))
 
     return _arrow_function(robots_allowed, "bigint")
 
@@ -203,13 +217,14 @@ def _mask_function(source: SnapshotSource, agents: list[str], options: Any) -> A
 def _added_columns(
     source: SnapshotSource,
     agents: Agents,
-    url: str | Column,
+    judged: list[str | Column],
     form: str,
     name: str | None,
     add: str | Sequence[str],
     options: dict[str, Any],
 ) -> dict[str, Any]:
-    """The added columns, in the order and with the names of ``robosieve annotate``."""
+    """The added columns, in the order and with the names of ``robosieve annotate``. ``judged``: the columns
+    of the URLs and of their times, if there is one."""
     added = as_list(add)
     for column in added:
         if column not in _ADDED:
@@ -217,16 +232,18 @@ def _added_columns(
     prefix = "robots_" if name is None else f"{name}_" if form == "bits" else name
     columns = {}
     if "origin" in added:
-        columns[f"{prefix}origin"] = _origin_function()(url)
+        columns[f"{prefix}origin"] = _origin_function()(judged[0])
     if "reason" in added:
         of_reasons: dict[str, Any] = {
-            key: options[key] for key in ("status_policy", "any_scheme", "at") if key in options
+            key: options[key] for key in ("status_policy", "any_scheme", "at", "as_of", "no_time") if key in options
         }
-        columns[f"{prefix}reason"] = _reason_function(source, of_reasons)(url)
+        columns[f"{prefix}reason"] = _reason_function(source, of_reasons)(*judged)
     if "crawl_delay" in added:
-        of_delays: dict[str, Any] = {key: options[key] for key in ("any_scheme", "agent_match") if key in options}
+        of_delays: dict[str, Any] = {
+            key: options[key] for key in ("any_scheme", "as_of", "no_time", "agent_match") if key in options
+        }
         for agent in agent_names(agents):
-            columns[f"{prefix}crawl_delay_{agent}"] = _delay_function(source, agent, of_delays)(url)
+            columns[f"{prefix}crawl_delay_{agent}"] = _delay_function(source, agent, of_delays)(*judged)
     return columns
 
 
@@ -238,16 +255,16 @@ def _origin_function() -> Any:
 
 
 def _reason_function(source: SnapshotSource, options: dict[str, Any]) -> Any:
-    def robots_reason(urls: Any) -> Any:
+    def robots_reason(urls: Any, times: Any = None) -> Any:
         # Spark takes no dictionaries.
-        return source.open().reasons(urls, threads=1, **options).dictionary_decode()
+        return source.open().reasons(urls, threads=1, **_with_times(options, times)).dictionary_decode()
 
     return _arrow_function(robots_reason, "string")
 
 
 def _delay_function(source: SnapshotSource, agent: str, options: dict[str, Any]) -> Any:
-    def robots_crawl_delay(urls: Any) -> Any:
-        return source.open().crawl_delays(urls, agent, threads=1, **options)
+    def robots_crawl_delay(urls: Any, times: Any = None) -> Any:
+        return source.open().crawl_delays(urls, agent, threads=1, **_with_times(options, times))
 
     return _arrow_function(robots_crawl_delay, "double")
 
@@ -265,7 +282,7 @@ def _arrow_function(function: Any, returns: str) -> Any:
             'pip install "pyspark>=4.1"; annotate_files and filter_files work without them'
         ) from err
     # PySpark takes the kind of function from its types, which name pyarrow only where it is needed.
-    function.__annotations__ = {"urls": pyarrow.Array, "return": pyarrow.Array}
+    function.__annotations__ = dict.fromkeys([*signature(function).parameters, "return"], pyarrow.Array)
     return arrow_udf(function, returns)
 
 

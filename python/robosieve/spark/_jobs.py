@@ -94,8 +94,8 @@ def annotate_files(
         overwrite: Replace outputs that exist. Each is replaced when the new one is complete.
         options: As for :func:`robosieve.annotate`: ``form``, ``name``, ``add``, ``preferences``,
             ``field``, ``input_format``, ``header``, ``delimiter``, ``json_key``, ``default_scheme``, ``host``,
-            ``as_of_column``, ``as_of_record``, ``status_policy``, ``unknown``, ``any_scheme``, ``at``,
-            ``agent_match`` and ``strict_agents``.
+            ``as_of_column``, ``as_of_record``, ``no_time``, ``status_policy``, ``unknown``, ``any_scheme``,
+            ``at``, ``as_of``, ``agent_match`` and ``strict_agents``.
 
     Returns:
         The sums of the counts of :func:`robosieve.annotate`, and ``files``, the number of inputs.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal, TypedDict
 
 from .._files import AddedColumn
-from .._options import InputFormat, Reason, StatusPolicy, Time
+from .._options import InputFormat, NoTime, Reason, StatusPolicy, Time
 from .._typing import JudgeOptions as JudgeOptions
 
 
@@ -16,6 +16,8 @@ class ReasonOptions(TypedDict, total=False):
     status_policy: StatusPolicy | None
     any_scheme: bool
     at: Time | None
+    as_of: Time | None
+    no_time: NoTime
 
 
 class RecordOptions(JudgeOptions, total=False):

@@ -187,6 +187,49 @@ def test_columns_equal_the_command_line(spark, snapshot, table, letters):
     assert ["".join(LETTERS[code] for code in row) for row in zip(*columns)] == letters
 
 
+@pytest.fixture(scope="module")
+def history(tmp_path_factory):
+    """A snapshot of a site that is closed in March and April, and open from the first of May on."""
+    path = tmp_path_factory.mktemp("history") / "history.rsieve"
+    compiler = robosieve.Compiler(history=True)
+    for time, body in [("2026-03-01T06:00:00Z", b"user-agent: *\ndisallow: /"), ("2026-05-01T06:00:00Z", b"")]:
+        compiler.add_response("https://e.test/robots.txt", 200, body=body, fetched_at=time)
+    compiler.write(path)
+    return path
+
+
+def test_each_url_is_judged_by_the_rules_of_its_own_time(spark, history):
+    register(spark, history, name="verdict_at", agent="FooBot")
+    register(spark, history, name="verdict_at_or_now", agent="FooBot", no_time="newest")
+    register_reason(spark, history, name="reason_at")
+    expected = {"2026-04-30": 0, "2026-05-01T05:59:59Z": 0, "2026-05-01T06:00:00Z": 1, "2026-02": 2, None: 2}
+    rows = [("https://e.test/page", time) for time in expected]
+    pages = spark.createDataFrame(rows, "url string, fetched string")
+    pages.createOrReplaceTempView("dated_pages")
+
+    def judged(function, kind="string"):
+        query = f"SELECT fetched, {function}(url, cast(fetched AS {kind})) AS found FROM dated_pages"
+        return {row.fetched: row.found for row in spark.sql(query).collect()}
+
+    assert judged("verdict_at") == expected
+    # A month is not a date of Spark, and a date is its last second.
+    assert judged("verdict_at", "date") == {**expected, "2026-05-01T05:59:59Z": 1}
+    assert judged("verdict_at", "timestamp")["2026-05-01T05:59:59Z"] == 0
+    assert judged("verdict_at", "timestamp")["2026-05-01T06:00:00Z"] == 1
+    assert judged("verdict_at_or_now") == {**expected, None: 1}
+    assert judged("reason_at")[None] == "unknown-time"
+    newest = spark.sql("SELECT verdict_at(url) AS found FROM dated_pages").collect()
+    assert {row.found for row in newest} == {1}
+    for form, column in [("bits", "robots_allowed"), ("int8", "robots_FooBot")]:
+        added = ["reason", "crawl_delay"]
+        found = with_verdicts(pages, history, "FooBot", as_of_column="fetched", form=form, add=added).collect()
+        values = {row.fetched: (row[column], row.robots_reason) for row in found}
+        no_verdict = None if form == "bits" else 2
+        assert values["2026-04-30"] == (0, "rules")
+        assert values["2026-02"] == (no_verdict, "unknown-origin")
+        assert values[None] == (no_verdict, "unknown-time")
+
+
 def test_nulls_bytes_and_nested_columns(spark, snapshot):
     rows = [(1, ("https://nowhere.invalid/",), b"https://nowhere.invalid/"), (2, None, None), (3, ("no url",), b"\xff")]
     frame = spark.createDataFrame(rows, "n int, page struct<url: string>, raw binary")
