@@ -1,4 +1,4 @@
-//! Archives into a snapshot file, as `robosieve compile` does: `snapshot OUT ARCHIVE...`.
+//! Archives into a snapshot file, as `robosieve compile` does: `snapshot [--history] OUT ARCHIVE...`.
 //!
 //! Without arguments, it compiles the archives of `datasets/small` into memory.
 
@@ -8,14 +8,15 @@ use std::path::PathBuf;
 const SMALL: [&str; 2] = ["datasets/small/robots.warc", "datasets/small/more.jsonl"];
 
 fn main() -> Result<()> {
-    let mut arguments = std::env::args_os().skip(1).map(PathBuf::from);
+    let mut arguments = std::env::args_os().skip(1).map(PathBuf::from).peekable();
+    let has_history = arguments.next_if(|first| first == "--history").is_some();
     let out = arguments.next();
     let archives: Vec<PathBuf> = if out.is_some() {
         arguments.collect()
     } else {
         SMALL.map(PathBuf::from).into()
     };
-    let mut compiler = Compiler::default();
+    let mut compiler = Compiler::default().history(has_history);
     archives
         .iter()
         .try_for_each(|archive| compiler.add_path(archive))?;

@@ -176,6 +176,25 @@ typedef int32_t robosieve_agent_match;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+// The verdict on a row without a time, where each row is judged as of its own.
+enum robosieve_no_time
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // That on URLs of origins that the snapshot does not contain.
+  ROBOSIEVE_NO_TIME_UNKNOWN = 0,
+  // That of the newest rules.
+  ROBOSIEVE_NO_TIME_NEWEST = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum robosieve_no_time robosieve_no_time;
+#else
+typedef int32_t robosieve_no_time;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
 // Flags of `robosieve_explain`.
 enum robosieve_explain_flag
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -244,6 +263,13 @@ typedef struct {
   int32_t has_at;
   // Seconds since 1970, used if `has_at` is 1.
   int64_t at;
+  // Seconds since 1970, used if `has_as_of` is 1.
+  int64_t as_of;
+  // 1: judge by the rules in force at the time `as_of`, of a snapshot with a history. 0: by the
+  // newest rules.
+  int32_t has_as_of;
+  // A value of `robosieve_no_time`.
+  int32_t no_time;
 } robosieve_judge_options;
 
 #ifdef __cplusplus
@@ -405,6 +431,38 @@ robosieve_status robosieve_judge_rows64(const robosieve_judge *judge,
                                         size_t row_count,
                                         int8_t *verdicts,
                                         size_t verdicts_len);
+
+// Judges a column of URLs with 32-bit offsets, each by the rules in force at its own time.
+//
+// The column and the verdicts are those of `robosieve_judge_rows32`. `times` has a time for each
+// row, in seconds since 1970, or `INT64_MIN` for a row without one. The option `no_time` of the judge says what
+// such a row gets. The snapshot has a history: `robosieve compile --history`. Before the first
+// capture of an origin, its URLs are unknown.
+//
+// Cost: that of `robosieve_judge_rows32`, and eight bytes copied per row. A row of an earlier time
+// than the newest rules of its origin takes longer: its robots.txt is parsed, and kept for the rows
+// that follow. Rows that are sorted by origin and time are the fastest.
+//
+// Errors: as for `robosieve_judge_rows32`; BAD_ARGUMENT also for a snapshot without a history.
+robosieve_status robosieve_judge_rows32_as_of(const robosieve_judge *judge,
+                                              const void *data,
+                                              size_t data_len,
+                                              const int32_t *offsets,
+                                              size_t row_count,
+                                              const int64_t *times,
+                                              int8_t *verdicts,
+                                              size_t verdicts_len);
+
+// Judges a column of URLs with 64-bit offsets, each by the rules in force at its own time.
+// Everything else is as for `robosieve_judge_rows32_as_of`.
+robosieve_status robosieve_judge_rows64_as_of(const robosieve_judge *judge,
+                                              const void *data,
+                                              size_t data_len,
+                                              const int64_t *offsets,
+                                              size_t row_count,
+                                              const int64_t *times,
+                                              int8_t *verdicts,
+                                              size_t verdicts_len);
 
 // Judges a column of URLs with 32-bit offsets into one mask per row.
 //

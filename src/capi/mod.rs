@@ -48,7 +48,7 @@ pub use judge::{
     robosieve_string_free,
 };
 pub use options::{
-    robosieve_agent_match, robosieve_judge_options, robosieve_status_policy,
+    robosieve_agent_match, robosieve_judge_options, robosieve_no_time, robosieve_status_policy,
     robosieve_unknown_origin,
 };
 pub use robots::{
@@ -59,7 +59,7 @@ pub use robots::{
 };
 pub use rows::{
     robosieve_judge_masks32, robosieve_judge_masks64, robosieve_judge_rows32,
-    robosieve_judge_rows64,
+    robosieve_judge_rows32_as_of, robosieve_judge_rows64, robosieve_judge_rows64_as_of,
 };
 pub use snapshot::{
     robosieve_open_flag, robosieve_snapshot, robosieve_snapshot_byte_len,

@@ -3,7 +3,8 @@
 use super::pointers::slice;
 use super::status::Failure;
 use crate::agent::AgentMatch;
-use crate::judge::{JudgeOptions, StatusPolicy, UnknownOrigin};
+use crate::judge::{JudgeOptions, NoTime, StatusPolicy, UnknownOrigin};
+use std::mem::MaybeUninit;
 
 /// The meaning of answers other than 2xx.
 #[repr(i32)]
@@ -75,11 +76,31 @@ pub struct robosieve_judge_options {
     pub has_at: i32,
     /// Seconds since 1970, used if `has_at` is 1.
     pub at: i64,
+    /// Seconds since 1970, used if `has_as_of` is 1.
+    pub as_of: i64,
+    /// 1: judge by the rules in force at the time `as_of`, of a snapshot with a history. 0: by the
+    /// newest rules.
+    pub has_as_of: i32,
+    /// A value of `robosieve_no_time`.
+    pub no_time: i32,
 }
 
-/// The size of the options in the first version of this interface.
+/// The verdict on a row without a time, where each row is judged as of its own.
+#[repr(i32)]
+pub enum robosieve_no_time {
+    /// That on URLs of origins that the snapshot does not contain.
+    Unknown = 0,
+    /// That of the newest rules.
+    Newest = 1,
+}
+
+/// The size of the options in the first version of this interface, up to `at`.
 const FIRST_SIZE: usize = 40;
-const _: () = assert!(size_of::<robosieve_judge_options>() == FIRST_SIZE);
+const _: () = assert!(std::mem::offset_of!(robosieve_judge_options, as_of) == FIRST_SIZE);
+
+/// The size of the options in this version.
+const SIZE: usize = 56;
+const _: () = assert!(size_of::<robosieve_judge_options>() == SIZE);
 
 /// The largest size that is read. A larger number comes from memory that nobody initialised.
 const MAX_SIZE: usize = 4096;
@@ -100,13 +121,18 @@ pub(super) unsafe fn judge_options(
         let what = format!("options->size is {size}; set it to sizeof(robosieve_judge_options)");
         return Err(Failure::bad_argument(what));
     }
-    // SAFETY: there are `size` bytes, at least those of this version, and any bytes are valid
-    // numbers. Members of later versions follow.
-    let (given, later) = unsafe {
-        let later = options.cast::<u8>().add(FIRST_SIZE);
-        (options.read(), slice(later, size - FIRST_SIZE, "options")?)
+    // SAFETY: there are `size` bytes.
+    let bytes = unsafe { slice(options.cast::<u8>(), size, "options")? };
+    // Members that an earlier version lacks are zero, their defaults.
+    let known = size.min(SIZE);
+    let mut given = MaybeUninit::<robosieve_judge_options>::zeroed();
+    // SAFETY: both have `known` bytes. Any bytes are valid numbers.
+    let given = unsafe {
+        let copy = given.as_mut_ptr().cast::<u8>();
+        copy.copy_from_nonoverlapping(bytes.as_ptr(), known);
+        given.assume_init()
     };
-    if later.iter().any(|byte| *byte != 0) {
+    if bytes[known..].iter().any(|byte| *byte != 0) {
         return Err(Failure::bad_argument(
             "options has a member that this version of robosieve does not know",
         ));
@@ -124,12 +150,20 @@ fn convert(given: &robosieve_judge_options) -> Result<JudgeOptions, Failure> {
         other => return Err(bad_value("options->unknown_origin", other, 2)),
     };
     let agent_match = matching_of("options->agent_match", given.agent_match)?;
+    let no_time = match given.no_time {
+        0 => NoTime::Unknown,
+        1 => NoTime::Newest,
+        other => return Err(bad_value("options->no_time", other, 1)),
+    };
+    let has_as_of = flag("options->has_as_of", given.has_as_of)?;
     Ok(JudgeOptions::default()
         .status_policy(status_policy)
         .unknown(unknown)
         .agent_match(agent_match)
         .any_scheme(flag("options->any_scheme", given.any_scheme)?)
-        .at(flag("options->has_at", given.has_at)?.then_some(given.at)))
+        .at(flag("options->has_at", given.has_at)?.then_some(given.at))
+        .as_of(has_as_of.then_some(given.as_of))
+        .no_time(no_time))
 }
 
 /// The policy that a value of `robosieve_status_policy` selects; `None` for the default.
@@ -176,13 +210,16 @@ mod tests {
     #[test]
     fn every_constant_has_its_meaning() {
         let given = |status_policy, unknown_origin, agent_match, has_at| robosieve_judge_options {
-            size: FIRST_SIZE,
+            size: SIZE,
             status_policy,
             unknown_origin,
             agent_match,
             any_scheme: 1 - has_at,
             has_at,
             at: 5,
+            as_of: 6,
+            has_as_of: 0,
+            no_time: 0,
         };
         use robosieve_agent_match as matching;
         use robosieve_status_policy as policy;

@@ -4,9 +4,10 @@ use super::judge::robosieve_judge;
 use super::pointers::{output, reference, slice};
 use super::status::{Failure, guard, robosieve_status};
 use super::verdict::number;
-use crate::judge::{Judge, Rows};
+use crate::judge::{Judge, Rows, VerdictsRef};
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 /// Judges a column of URLs with 32-bit offsets, the layout of Arrow's `Utf8` and `Binary`.
 ///
@@ -42,6 +43,7 @@ pub unsafe extern "C" fn robosieve_judge_rows32(
             judge_rows(
                 judge,
                 Rows::Offsets32 { data, offsets },
+                None,
                 verdicts,
                 verdicts_len,
             )
@@ -69,6 +71,78 @@ pub unsafe extern "C" fn robosieve_judge_rows64(
             judge_rows(
                 judge,
                 Rows::Offsets64 { data, offsets },
+                None,
+                verdicts,
+                verdicts_len,
+            )
+        }
+    })
+}
+
+/// The time of a row that has none: `INT64_MIN` in C.
+const NO_TIME: i64 = i64::MIN;
+
+/// Judges a column of URLs with 32-bit offsets, each by the rules in force at its own time.
+///
+/// The column and the verdicts are those of `robosieve_judge_rows32`. `times` has a time for each
+/// row, in seconds since 1970, or `INT64_MIN` for a row without one. The option `no_time` of the judge says what
+/// such a row gets. The snapshot has a history: `robosieve compile --history`. Before the first
+/// capture of an origin, its URLs are unknown.
+///
+/// Cost: that of `robosieve_judge_rows32`, and eight bytes copied per row. A row of an earlier time
+/// than the newest rules of its origin takes longer: its robots.txt is parsed, and kept for the rows
+/// that follow. Rows that are sorted by origin and time are the fastest.
+///
+/// Errors: as for `robosieve_judge_rows32`; BAD_ARGUMENT also for a snapshot without a history.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn robosieve_judge_rows32_as_of(
+    judge: *const robosieve_judge,
+    data: *const c_void,
+    data_len: usize,
+    offsets: *const i32,
+    row_count: usize,
+    times: *const i64,
+    verdicts: *mut i8,
+    verdicts_len: usize,
+) -> robosieve_status {
+    guard(|| {
+        // SAFETY: the caller keeps the contract of the module.
+        let (data, offsets) = unsafe { column(data, data_len, offsets, row_count)? };
+        // SAFETY: as above.
+        unsafe {
+            judge_rows(
+                judge,
+                Rows::Offsets32 { data, offsets },
+                Some(times),
+                verdicts,
+                verdicts_len,
+            )
+        }
+    })
+}
+
+/// Judges a column of URLs with 64-bit offsets, each by the rules in force at its own time.
+/// Everything else is as for `robosieve_judge_rows32_as_of`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn robosieve_judge_rows64_as_of(
+    judge: *const robosieve_judge,
+    data: *const c_void,
+    data_len: usize,
+    offsets: *const i64,
+    row_count: usize,
+    times: *const i64,
+    verdicts: *mut i8,
+    verdicts_len: usize,
+) -> robosieve_status {
+    guard(|| {
+        // SAFETY: the caller keeps the contract of the module.
+        let (data, offsets) = unsafe { column(data, data_len, offsets, row_count)? };
+        // SAFETY: as above.
+        unsafe {
+            judge_rows(
+                judge,
+                Rows::Offsets64 { data, offsets },
+                Some(times),
                 verdicts,
                 verdicts_len,
             )
@@ -157,6 +231,7 @@ pub(super) unsafe fn column<'a, O>(
 unsafe fn judge_rows(
     judge: *const robosieve_judge,
     rows: Rows<'_>,
+    times: Option<*const i64>,
     verdicts: *mut i8,
     verdicts_len: usize,
 ) -> Result<(), Failure> {
@@ -175,17 +250,31 @@ unsafe fn judge_rows(
     };
     // SAFETY: as above.
     let out = unsafe { output(verdicts, count, "verdicts")? };
-    write_verdicts(judge, rows, out)
+    let Some(times) = times else {
+        return write_verdicts(judge, out, |each| judge.judge_rows(rows, each));
+    };
+    // SAFETY: as above.
+    let times: Vec<Option<i64>> = unsafe { slice(times, row_count, "times")? }
+        .iter()
+        .map(|time| Some(*time).filter(|time| *time != NO_TIME))
+        .collect();
+    write_verdicts(judge, out, |each| {
+        judge.judge_rows_as_of(rows, &times, each)
+    })
 }
 
+/// Receives the rows of a run, and their verdicts.
+type EachRun<'e> = &'e mut dyn FnMut(Range<usize>, VerdictsRef<'_>) -> crate::error::Result<()>;
+
+/// Writes the verdicts that `judge_all` passes on.
 fn write_verdicts(
     judge: &Judge,
-    rows: Rows<'_>,
     out: &mut [MaybeUninit<i8>],
+    judge_all: impl FnOnce(EachRun<'_>) -> crate::error::Result<()>,
 ) -> Result<(), Failure> {
     let agents = judge.agents().len();
     let mut row = Vec::with_capacity(agents);
-    judge.judge_rows(rows, |range, verdicts| {
+    judge_all(&mut |range, verdicts| {
         let cells = &mut out[range.start * agents..range.end * agents];
         if agents == 1 {
             cells.fill(MaybeUninit::new(number(verdicts.get(0))));

@@ -1,11 +1,13 @@
 // Tests of the C interface: every function, every status that C can reach, threads, damaged files.
 // scripts/x capi compiles it against include/robosieve.h, and runs it plain and under valgrind.
-// usage: test SNAPSHOT EXPECTED DIRECTORY
+// usage: test SNAPSHOT EXPECTED DIRECTORY HISTORY
 // SNAPSHOT is compiled from datasets/small, EXPECTED is its expected.tsv; DIRECTORY is for scratch.
+// HISTORY is a snapshot with a history, of history.jsonl.
 
 #include "robosieve.h"
 #include <inttypes.h>
 #include <limits.h>
+#include <stddef.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -272,6 +274,55 @@ static void test_options(const robosieve_snapshot *snapshot) {
         robosieve_judge_close(by_default);
         robosieve_judge_close(judge);
     }
+}
+
+// HISTORY has one site, which is closed from 2026-03-01 to 2026-04-30, and open from 2026-05-01 on.
+static void test_times(const char *path) {
+    static const char url[] = "https://e.test/page";
+    enum { ROWS = 5, URL = sizeof url - 1 };
+    enum { NO = ROBOSIEVE_VERDICT_DISALLOWED, YES = ROBOSIEVE_VERDICT_ALLOWED, UNKNOWN = ROBOSIEVE_VERDICT_UNKNOWN };
+    static const int64_t march = 1772323200, may = 1777593600;
+    char rows[ROWS * URL];
+    int32_t starts[ROWS + 1];
+    int64_t starts64[ROWS + 1];
+    for (int row = 0; row <= ROWS; row++) {
+        starts[row] = row * URL;
+        starts64[row] = row * URL;
+        if (row < ROWS) memcpy(rows + row * URL, url, URL);
+    }
+    const int64_t times[ROWS] = {march - 1, march, may - 1, may, INT64_MIN};
+    const int8_t wanted[ROWS] = {UNKNOWN, NO, NO, YES, UNKNOWN};
+    robosieve_snapshot *snapshot = open_snapshot(path);
+    robosieve_judge_options options = {.size = sizeof options};
+    robosieve_judge *judge = new_judge(snapshot, "FooBot", options);
+    int8_t verdicts[ROWS] = {99, 99, 99, 99, 99};
+    OK(robosieve_judge_rows32_as_of(judge, rows, sizeof rows, starts, ROWS, times, verdicts, ROWS));
+    CHECK(memcmp(verdicts, wanted, ROWS) == 0);
+    memset(verdicts, 99, ROWS);
+    OK(robosieve_judge_rows64_as_of(judge, rows, sizeof rows, starts64, ROWS, times, verdicts, ROWS));
+    CHECK(memcmp(verdicts, wanted, ROWS) == 0);
+    FAILS(robosieve_judge_rows32_as_of(judge, rows, sizeof rows, starts, ROWS, NULL, verdicts, ROWS), BAD_ARGUMENT,
+          "times is NULL");
+    CHECK(verdict_on(judge, url) == YES);
+    robosieve_judge_close(judge);
+    // A row without a time by the newest rules, and one time for all.
+    options.no_time = ROBOSIEVE_NO_TIME_NEWEST;
+    judge = new_judge(snapshot, "FooBot", options);
+    OK(robosieve_judge_rows32_as_of(judge, rows, sizeof rows, starts, ROWS, times, verdicts, ROWS));
+    CHECK(memcmp(verdicts, wanted, ROWS - 1) == 0 && verdicts[ROWS - 1] == YES);
+    robosieve_judge_close(judge);
+    options.has_as_of = 1;
+    options.as_of = may - 1;
+    judge = new_judge(snapshot, "FooBot", options);
+    CHECK(verdict_on(judge, url) == NO);
+    robosieve_judge_close(judge);
+    // A program of the first version knows no time.
+    options.size = offsetof(robosieve_judge_options, as_of);
+    const char *agent = "FooBot";
+    OK(robosieve_judge_new(snapshot, &agent, 1, &options, &judge));
+    CHECK(verdict_on(judge, url) == YES);
+    robosieve_judge_close(judge);
+    robosieve_snapshot_close(snapshot);
 }
 
 static void test_rows(const robosieve_judge *judge) {
@@ -595,7 +646,7 @@ static void test_damage(const char *path, const char *directory) {
 }
 
 int main(int argc, char **argv) {
-    CHECK(argc == 4);
+    CHECK(argc == 5);
     CHECK(robosieve_last_error()[0] == '\0');
     CHECK(strchr(robosieve_version(), '.') != NULL);
     read_expected(argv[2]);
@@ -617,6 +668,7 @@ int main(int argc, char **argv) {
     test_threads(judge);
     robosieve_judge_close(judge);
     test_damage(argv[1], argv[3]);
+    test_times(argv[4]);
     printf("robosieve %s: all tests of the C interface passed, with %zu URLs\n", robosieve_version(), row_count);
     return 0;
 }
