@@ -78,6 +78,22 @@ def small_urls(_):
     return [f"http://{host}.example/{path}".encode() for host in hosts for path in paths] + [b"no URL"]
 
 
+def small_history():
+    """Captures of several days, so that no section of a history is empty."""
+    earlier = [
+        ("rules", 27, {"body": RULES.replace("/private", "/old")}),
+        ("rules", 28, {"body": RULES.replace("/cart", "/old-cart")}),
+        ("moved", 27, {"status": 302, "headers": {"Location": "http://rules.example/r"}}),
+        ("gone", 27, {"status": 503}),
+        ("gone", 28, {"body": "user-agent: *\ndisallow: /gone"}),
+        ("silent", 27, {"body": "user-agent: an\ndisallow: /"}),
+    ]
+    captures = [{"url": f"http://{host}.example/robots.txt", "fetched_at": f"2026-02-{day}T00:00:00Z", **answer}
+                for host, day, answer in earlier]
+    target = {"url": "http://rules.example/r", "fetched_at": "2026-02-27T00:00:00Z", "body": "user-agent: *\ndisallow: /r"}
+    return small_web() + captures + [target]
+
+
 def large_web(rng):
     """Made-up files: many, some with thousands of rules, and one with a union of rule sets."""
     captures = [{"url": "http://union.example/robots.txt", "body": overlapping()}]
@@ -137,6 +153,27 @@ OF_CAPTURES = {
     "inspect --verify": ["inspect x.captures --verify"],
     "compile, in a directory": ["compile archives -o out0"],
 }
+# Of a snapshot with a history, as of times at which its sites had other rules.
+OF_HISTORIES = {
+    "filter --as-of": ["filter -s x.rsieve -a FooBot --as-of THEN urls -o out0 --disallowed-to out1 --unknown-to out2"],
+    "annotate --as-of-column": [
+        "annotate -s x.rsieve -a AGENTS --as-of-column time --preferences --add origin,reason --as jsonl dated.csv"
+    ],
+    "check --as-of": [
+        "check -s x.rsieve -a AGENTS --as-of THEN --json URL URL2",
+        "check -s x.rsieve -a FooBot --as-of THEN --explain URL",
+    ],
+    "inspect --history": ["inspect x.rsieve URL --history", "inspect x.rsieve http://moved.example --history"],
+    "report --as-of": [
+        "report -s x.rsieve -a AGENTS --as-of THEN --json-to out0 --csv-to out1",
+        "report -a FooBot --series x.rsieve --every day --csv-to out0",
+    ],
+    "export --as-of": ["export -s x.rsieve -a AGENTS --as-of THEN -o out0.jsonl"],
+    "diff --from": ["diff --from 2026-02-28 --to THEN x.rsieve -a FooBot --json"],
+    "compile --history": ["compile --history --previous x.rsieve -o out0 one.jsonl"],
+    "inspect --verify": ["inspect x.rsieve --verify"],
+}
+THEN = "2026-03-01T12:00:00Z"
 # The same with --no-verify, for the self-test: no damage is looked for.
 UNVERIFIED = ["filter", "annotate", "report", "export", "agents"]
 
@@ -144,25 +181,30 @@ UNVERIFIED = ["filter", "annotate", "report", "export", "agents"]
 class Web:
     """A folder with a stored file, what the commands need beside it, and the URLs to ask about."""
 
-    def __init__(self, folder, name, file, captures, urls):
+    def __init__(self, folder, name, file, captures, urls, has_history=False):
         self.folder, self.name, self.file, self.urls = folder, name, file, urls
+        self.has_history = has_history
         archive = write_archive(folder / "web.jsonl", captures)
         verb = "compile" if file == SNAPSHOT else "captures"
-        run(verb, "-q", archive, "-o", folder / file)
+        run(verb, "-q", archive, "-o", folder / file, *["--history"] * has_history)
         archive.unlink()
         self.path = folder / file
         self.data = self.path.read_bytes()
         (folder / "intact").write_bytes(self.data)
         (folder / "urls").write_bytes(b"\n".join(urls) + b"\n")
+        times = ["2026-02-27", THEN, "2026-03-02", ""]
+        rows = [b"%s,%s" % (url, time.encode()) for url in urls for time in times]
+        (folder / "dated.csv").write_bytes(b"\n".join([b"url,time", *rows]) + b"\n")
         write_archive(folder / "one.jsonl", [{"url": "http://new.example/robots.txt", "body": RULES}])
         self.host = urls[0].decode().split("/")[2]
         line = '192.0.2.1 - - [01/Mar/2026:00:00:00 +0000] "GET {} HTTP/1.1" 200 5 "-" "{}/1"\n'
         lines = [line.format(path, name) for path in ["/private", "/a/bm/x", "/"] for name in ["GPTBot", "CCBot"]]
         (folder / "access.log").write_text("".join(lines))
         # The header with the table, and each section.
-        self.extents = [range(min(456, len(self.data)))]
+        sections = 19 if has_history else 13
+        self.extents = [range(min(40 + 32 * sections, len(self.data)))]
         if file == SNAPSHOT:
-            for row in range(13):
+            for row in range(sections):
                 offset, size = struct.unpack_from("<QQ", self.data, 48 + 32 * row)
                 assert size, f"{name}: section {row + 1} is empty"
                 self.extents.append(range(offset, offset + size))
@@ -178,7 +220,7 @@ class Web:
 
     def words(self, command):
         values = {"AGENTS": AGENTS, "URL": self.urls[1].decode(), "URL2": self.urls[-10].decode(),
-                  "HOST": f"http://{self.host}"}
+                  "HOST": f"http://{self.host}", "THEN": THEN}
         return [values.get(word, word) for word in command.split()]
 
 
@@ -437,6 +479,10 @@ def c_ways(web, planted=False):
 
 def ways(web, planted=False):
     """All ways to read a file: each with its kind, and a function that asks it."""
+    if web.has_history:
+        # Without a time, a history changes nothing.
+        commands = {} if planted else OF_HISTORIES
+        return {verb: ("process", command_way(runs, web)) for verb, runs in commands.items()}
     verbs = OF_SNAPSHOTS if web.file == SNAPSHOT else OF_CAPTURES
     if planted:
         verbs = {verb: verbs[verb] for verb in UNVERIFIED if verb in verbs}
@@ -452,10 +498,11 @@ def webs(folder, rng):
     """The stored files: a small snapshot, a large one, and a captures file."""
     made = [
         ("small snapshot", SNAPSHOT, small_web(), small_urls(rng)),
+        ("small history", SNAPSHOT, small_history(), small_urls(rng)),
         ("large snapshot", SNAPSHOT, large_web(rng), large_urls(rng)),
         ("captures file", CAPTURES, small_web() + large_web(rng)[:40], small_urls(rng)),
     ]
     for name, file, captures, urls in made:
         own = folder / name.replace(" ", "-")
         own.mkdir()
-        yield Web(own, name, file, captures, urls)
+        yield Web(own, name, file, captures, urls, name == "small history")
