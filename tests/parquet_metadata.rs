@@ -76,7 +76,7 @@ fn filtered_files_name_their_run() {
     );
     let stats: Value = serde_json::from_slice(&dir.read("stats.json")).unwrap();
     // The policy is that of the snapshot's profile.
-    let options = r#"{"status_policy":"google","unknown":null,"any_scheme":true,"agent_match":"extended","at":null}"#;
+    let options = r#"{"status_policy":"google","unknown":null,"any_scheme":true,"agent_match":"extended","at":null,"as_of":null,"as_of_column":null,"no_time":"unknown"}"#;
     for (name, verdict) in [
         ("kept.parquet", "allowed"),
         ("no.parquet", "disallowed"),
@@ -258,4 +258,32 @@ fn numbers_that_no_run_writes_stay_and_count_nothing() {
     let found = keys(&dir, "out.parquet");
     assert_eq!(found[..odd.len()], odd.map(|(key, _)| key.to_owned()));
     assert_eq!(found[odd.len()], "robosieve.filter.1.agents");
+}
+
+#[test]
+fn options_have_the_times_of_the_run() {
+    let dir = snapshot_dir();
+    let mut compiler = Compiler::default().history(true);
+    compiler.add_robots("https://a.example", b"").unwrap();
+    dir.write("s", compiler.finish().unwrap().to_vec().unwrap());
+    dir.write("in.parquet", table(&URLS, &[]));
+    for (options, as_of, as_of_column, no_time) in [
+        ("", Value::Null, Value::Null, "unknown"),
+        ("--as-of 1970-01-01", json!(86_399), Value::Null, "unknown"),
+        (
+            "--as-of-column url --no-time newest",
+            Value::Null,
+            json!("url"),
+            "newest",
+        ),
+    ] {
+        dir.done_line(&format!(
+            "annotate -q -s s -a one {options} in.parquet -o out.parquet"
+        ));
+        let found: Value =
+            serde_json::from_str(&value(&dir, "out.parquet", "robosieve.options")).unwrap();
+        assert_eq!(found["as_of"], as_of, "{options}");
+        assert_eq!(found["as_of_column"], as_of_column, "{options}");
+        assert_eq!(found["no_time"], no_time, "{options}");
+    }
 }

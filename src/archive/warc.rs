@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::file_format::WARC_MAGIC;
 use crate::profile::Profile;
 use crate::time_text::parse_time_in_utc;
-use crate::url;
+use crate::url::{self, ROBOTS_PATH};
 use bstr::ByteSlice;
 use bytes::Bytes;
 use std::fs::File;
@@ -203,9 +203,6 @@ fn is_answer(kind: Option<&[u8]>, target: Option<&[u8]>) -> bool {
         RecordKind::Resource => is_robots_url(target),
     }
 }
-
-/// The path of an origin's robots.txt (RFC 9309 §2.3).
-const ROBOTS_PATH: &[u8] = b"/robots.txt";
 
 /// Whether a URL is that of an origin's robots.txt.
 fn is_robots_url(url: &[u8]) -> bool {

@@ -11,14 +11,14 @@ use super::build::BuildInputs;
 use super::file_compiler::PreviousTexts;
 use super::incremental::previous::PreviousSnapshot;
 use super::ingest::text_store::{TextFrame, TextId, Texts};
-use super::ingest::url_key::{ROBOTS_PATH, UrlKey};
+use super::ingest::url_key::UrlKey;
 use super::resolve::resolver::Resolver;
 use super::resolve::versions::{AnswerBefore, RedirectTarget, UrlAnswer, UrlVersion};
 use crate::error::{Error, Result};
-use crate::snapshot::format::NONE;
+use crate::snapshot::format::{BodyBits, NONE};
 use crate::snapshot::history::{
-    BeforeFailures, BodyBits, RedirectLink, VERSION_FAILURE_LEN, VERSION_LEN, Version,
-    VersionAnswer, VersionFailure,
+    BeforeFailures, RedirectLink, VERSION_FAILURE_LEN, VERSION_LEN, Version, VersionAnswer,
+    VersionFailure,
 };
 use crate::snapshot::text::{DICTIONARY, DeltaPacker, Unpacker, is_base};
 use crate::snapshot::write::OriginWriter;
@@ -26,6 +26,7 @@ use crate::snapshot::write_history::{
     HistorySections, HistoryTextWriter, VersionWriter, WrittenVersions,
 };
 use crate::spool::{Spool, SpoolOptions};
+use crate::url::ROBOTS_PATH;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 

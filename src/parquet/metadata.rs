@@ -8,9 +8,10 @@
 use crate::agent::AgentMatch;
 use crate::container::settings::Settings;
 use crate::error::{Error, ErrorKind, Result};
-use crate::judge::{Judge, StatusPolicy, UnknownOrigin, Verdict};
+use crate::judge::{Judge, NoTime, StatusPolicy, UnknownOrigin, Verdict};
 use crate::parquet::input::ParquetInput;
 use crate::pipeline::FilterStats;
+use crate::records::Field;
 use parquet::file::metadata::KeyValue;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -41,10 +42,14 @@ struct OptionsRecord {
     any_scheme: bool,
     agent_match: AgentMatch,
     at: Option<i64>,
+    as_of: Option<i64>,
+    /// The column of the times as of which the rows are judged.
+    as_of_column: Option<String>,
+    no_time: NoTime,
 }
 
 impl OptionsRecord {
-    fn of(judge: &Judge) -> Self {
+    fn of(judge: &Judge, as_of_column: Option<&Field>) -> Self {
         let engine = judge.engine();
         let options = engine.options();
         Self {
@@ -54,6 +59,12 @@ impl OptionsRecord {
             any_scheme: options.any_scheme,
             agent_match: options.agent_match,
             at: options.at,
+            as_of: options.as_of,
+            as_of_column: as_of_column.map(|column| match column {
+                Field::Name(name) => name.clone(),
+                Field::Number(number) => number.to_string(),
+            }),
+            no_time: options.no_time,
         }
     }
 }
@@ -61,11 +72,13 @@ impl OptionsRecord {
 /// The entries of a file: agents, version, snapshot and options, then further ones.
 pub(crate) fn run_metadata<'m>(
     judge: &Judge,
+    as_of_column: Option<&Field>,
     more: &'m [(String, String)],
 ) -> Vec<(&'m str, String)> {
     let names: Vec<String> = judge.agents().iter().map(ToString::to_string).collect();
     let checksum = judge.snapshot().checksum();
-    let options = serde_json::to_string(&OptionsRecord::of(judge)).unwrap_or_default();
+    let options =
+        serde_json::to_string(&OptionsRecord::of(judge, as_of_column)).unwrap_or_default();
     let mut entries = vec![
         ("robosieve.agents", names.join(",")),
         ("robosieve.version", env!("CARGO_PKG_VERSION").to_owned()),
@@ -113,7 +126,11 @@ impl RunEntries {
     /// The inherited entries with those of every run. A key outside the run's is taken as given.
     fn new(settings: &Settings<'_>, entries: Vec<KeyValue>, beginning: String) -> Self {
         let mut run = Self { entries, beginning };
-        for (key, value) in run_metadata(settings.judge, &settings.metadata) {
+        for (key, value) in run_metadata(
+            settings.judge,
+            settings.records.as_of_column.as_ref(),
+            &settings.metadata,
+        ) {
             match key.strip_prefix(RUN) {
                 Some(name) => run.set(name, value),
                 None => replace(&mut run.entries, key.to_owned(), value),

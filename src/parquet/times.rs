@@ -22,7 +22,7 @@ const JULIAN_DAY_1970: i64 = 2_440_588;
 /// The meaning of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimeKind {
-    /// So many units a second since 1970.
+    /// Units since 1970, given their number in a second.
     Timestamp { units: i64 },
     /// Days since 1970.
     Date,

@@ -9,11 +9,11 @@ use crate::error::Result;
 use crate::snapshot::details::{LOOP, NO_COPY, NO_LOCATION, TOO_MANY};
 use crate::snapshot::format::{NONE, OriginMetadata};
 use crate::snapshot::history::{BeforeFailures, Validity, Version, VersionAnswer, VersionFailure};
-use crate::snapshot::outcome::{Outcome, OutcomeClass};
+use crate::snapshot::outcome::{MAX_HOPS, Outcome, OutcomeClass};
 use crate::snapshot::read::{OriginEntry, Snapshot};
 
-/// The most redirects that are followed (RFC 9309 §2.3.1.2; Google's specification).
-const MAX_HOPS: usize = 5;
+/// The nodes of the longest chain, which has one more than redirects, and the target of one too many.
+const MAX_NODES: usize = MAX_HOPS as usize + 2;
 
 /// The outcome of a URL at a time.
 pub(crate) struct OutcomeAt<'s> {
@@ -46,14 +46,14 @@ impl OutcomeAt<'_> {
 /// The nodes of a chain of redirects so far, the current one last: one more than there are hops.
 #[derive(Clone, Copy)]
 struct VisitedNodes {
-    nodes: [u32; MAX_HOPS + 2],
+    nodes: [u32; MAX_NODES],
     count: usize,
 }
 
 impl VisitedNodes {
     fn new(node: u32) -> Self {
         Self {
-            nodes: [node; MAX_HOPS + 2],
+            nodes: [node; MAX_NODES],
             count: 1,
         }
     }
@@ -173,7 +173,7 @@ impl<'s> ChainAt<'s, '_> {
                 return Ok(Some(self.unresolved(&version, LOOP)));
             }
             let hops = self.hops + link.hops();
-            if hops > MAX_HOPS {
+            if hops > usize::from(MAX_HOPS) {
                 return Ok(Some(self.unresolved(&version, TOO_MANY)));
             }
             let Some(next) = next else {
@@ -235,7 +235,7 @@ impl<'s> ChainAt<'s, '_> {
             return Ok(None);
         };
         let next = self.snapshot.node_of(url)?.filter(|next| *next != node);
-        let Some(next) = next.filter(|_| hops <= MAX_HOPS) else {
+        let Some(next) = next.filter(|_| hops <= usize::from(MAX_HOPS)) else {
             return Ok(None);
         };
         let mut visited = VisitedNodes::new(node);

@@ -448,6 +448,32 @@ fn flag(is_set: bool, bit: u8) -> u8 {
     if is_set { bit } else { 0 }
 }
 
+/// The properties of a body that an outcome records: bits of the flags of an origin, and of a version.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct BodyBits(pub(super) u8);
+
+impl BodyBits {
+    pub(crate) fn new(looks_like: Option<LooksLike>, past_limit: bool, cut_short: bool) -> Self {
+        let looks_like = match looks_like {
+            None => 0,
+            Some(LooksLike::Html) => HTML,
+            Some(LooksLike::Utf16) => UTF16,
+        };
+        Self(looks_like | flag(past_limit, PAST_LIMIT) | flag(cut_short, CUT_SHORT))
+    }
+
+    /// Sets the properties of an outcome.
+    pub(crate) fn apply(self, outcome: &mut Outcome) {
+        outcome.looks_like = match self.0 & (HTML | UTF16) {
+            HTML => Some(LooksLike::Html),
+            UTF16 => Some(LooksLike::Utf16),
+            _ => None,
+        };
+        outcome.past_limit = self.0 & PAST_LIMIT != 0;
+        outcome.cut_short = self.0 & CUT_SHORT != 0;
+    }
+}
+
 impl OriginMetadata {
     /// The time of the newest capture, if a row has room for it: up to the year 2106.
     fn short_time(&self) -> Option<u32> {
@@ -488,15 +514,8 @@ impl OriginMetadata {
         );
         row.extend_from_slice(&o.status.to_le_bytes());
         row.push(o.hops & HOPS | flag(has_details, HAS_DETAILS));
-        let body = flag(o.looks_like == Some(LooksLike::Html), HTML)
-            | flag(o.looks_like == Some(LooksLike::Utf16), UTF16)
-            | flag(o.past_limit, PAST_LIMIT);
-        row.push(
-            o.class as u8
-                | body
-                | flag(o.target_missing, TARGET_MISSING)
-                | flag(o.cut_short, CUT_SHORT),
-        );
+        let body = BodyBits::new(o.looks_like, o.past_limit, o.cut_short);
+        row.push(o.class as u8 | body.0 | flag(o.target_missing, TARGET_MISSING));
         if has_details {
             let times = [o.fetched, o.first_failure, o.first_unreachable];
             details.extend(times.into_iter().flat_map(time_bytes));
@@ -539,24 +558,11 @@ impl OriginMetadata {
         let flags = f.u8();
         let class = OutcomeClass::from_u8(flags & CLASS)
             .ok_or_else(|| Error::corrupt("an origin's outcome class"))?;
-        let outcome = Outcome {
-            class,
-            status,
-            hops: hops & HOPS,
-            cut_short: flags & CUT_SHORT != 0,
-            fetched: (time != NONE).then_some(i64::from(time)),
-            past_limit: flags & PAST_LIMIT != 0,
-            looks_like: match flags & (HTML | UTF16) {
-                HTML => Some(LooksLike::Html),
-                UTF16 => Some(LooksLike::Utf16),
-                _ => None,
-            },
-            target_missing: flags & TARGET_MISSING != 0,
-            first_failure: None,
-            first_unreachable: None,
-            max_age: None,
-            retry_after: None,
-        };
+        let mut outcome = Outcome::new(class, status);
+        outcome.hops = hops & HOPS;
+        outcome.fetched = (time != NONE).then_some(i64::from(time));
+        outcome.target_missing = flags & TARGET_MISSING != 0;
+        BodyBits(flags).apply(&mut outcome);
         // With details, the reference is their row; without, it is the source.
         let metadata = Self {
             outcome,

@@ -11,13 +11,13 @@
 
 use crate::bytes::wire::{Fields, NO_TIME, array, bytes, time_bytes, u32_at, u64_at};
 use crate::error::{Error, ErrorKind, Result};
-use crate::robots::LooksLike;
 use crate::simd;
-use crate::snapshot::format::{NONE, Section};
-use crate::snapshot::outcome::{Outcome, OutcomeClass};
+use crate::snapshot::format::{BodyBits, NONE, Section};
+use crate::snapshot::outcome::OutcomeClass;
 use crate::snapshot::read::Snapshot;
 use crate::snapshot::text::{DeltaUnpacker, Unpacker};
 use crate::time_span::TimeSpan;
+use crate::url::ROBOTS_PATH;
 use std::ops::Range;
 
 /// The length of a row of the section `versions`.
@@ -28,9 +28,6 @@ pub(crate) const VERSION_FAILURE_LEN: usize = 24;
 
 /// The length of a row of the section `history texts`.
 pub(super) const HISTORY_TEXT_LEN: usize = 16;
-
-/// The path of an origin's robots.txt (RFC 9309 §2.3).
-const ROBOTS_PATH: &[u8] = b"/robots.txt";
 
 /// A version of the answer of a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,39 +76,6 @@ impl RedirectLink {
     /// The number of redirects to the target.
     pub(crate) fn hops(&self) -> usize {
         1 + usize::from(self.skipped)
-    }
-}
-
-/// The properties of a body that an outcome records, as bits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct BodyBits(u8);
-
-const HTML: u8 = 0x08;
-const UTF16: u8 = 0x10;
-const PAST_LIMIT: u8 = 0x20;
-const CUT_SHORT: u8 = 0x80;
-
-impl BodyBits {
-    pub(crate) fn new(looks_like: Option<LooksLike>, past_limit: bool, cut_short: bool) -> Self {
-        let looks_like = match looks_like {
-            None => 0,
-            Some(LooksLike::Html) => HTML,
-            Some(LooksLike::Utf16) => UTF16,
-        };
-        let past_limit = if past_limit { PAST_LIMIT } else { 0 };
-        let cut_short = if cut_short { CUT_SHORT } else { 0 };
-        Self(looks_like | past_limit | cut_short)
-    }
-
-    /// Sets the properties of an outcome.
-    pub(crate) fn apply(self, outcome: &mut Outcome) {
-        outcome.looks_like = match self.0 & (HTML | UTF16) {
-            HTML => Some(LooksLike::Html),
-            UTF16 => Some(LooksLike::Utf16),
-            _ => None,
-        };
-        outcome.past_limit = self.0 & PAST_LIMIT != 0;
-        outcome.cut_short = self.0 & CUT_SHORT != 0;
     }
 }
 

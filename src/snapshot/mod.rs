@@ -41,6 +41,7 @@ pub(crate) mod write_history;
 
 pub use format::{Counts, FORMAT_VERSION, Metadata};
 pub use freshness::Freshness;
+pub(crate) use outcome::MAX_HOPS;
 pub use outcome::{Outcome, OutcomeClass};
 pub use read::{OriginEntry, Snapshot};
 pub use timeline::AnswerInForce;

@@ -3,6 +3,9 @@
 use crate::named_value::named_values;
 use crate::robots::LooksLike;
 
+/// The most redirects that are followed (RFC 9309 §2.3.1.2; Google's specification).
+pub(crate) const MAX_HOPS: u8 = 5;
+
 /// The class of an outcome. Status policies decide by class, and by some statuses within it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]

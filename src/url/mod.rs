@@ -12,3 +12,6 @@ pub(crate) use page_url::page_url;
 pub(crate) use split::{
     PlainOrigin, UrlParts, is_url_or_path, path_of, plain_origin, split, split_plain,
 };
+
+/// The path of an origin's robots.txt (RFC 9309 §2.3).
+pub(crate) const ROBOTS_PATH: &[u8] = b"/robots.txt";

@@ -174,7 +174,7 @@ fn options(way: Way) -> JudgeOptions {
         .any_scheme(way.any_scheme)
 }
 
-/// Of so many URLs, one is explained too: that takes as long as the verdicts of many.
+/// One of this many URLs is explained too: that takes as long as the verdicts of many.
 const EXPLAINED: usize = 37;
 
 /// Judges URLs, and calls `each` with the number of each and its verdicts. The judge of single URLs

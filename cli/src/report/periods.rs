@@ -82,11 +82,6 @@ pub(super) fn points_of(
                 path.display()
             )
         })?;
-    let day_of = |seconds: i64| -> anyhow::Result<Date> {
-        let timestamp = Timestamp::from_second(seconds)
-            .with_context(|| format!("the time {} is too far away", time(seconds)))?;
-        Ok(timestamp.to_zoned(TimeZone::UTC).date())
-    };
     let last = day_of(span.newest)?;
     let mut first = every.first_day(day_of(span.oldest)?)?;
     let mut points = Vec::new();
@@ -109,6 +104,13 @@ pub(super) fn points_of(
         first = next;
     }
     Ok(points)
+}
+
+/// The day of a time in UTC.
+fn day_of(seconds: i64) -> anyhow::Result<Date> {
+    let timestamp = Timestamp::from_second(seconds)
+        .with_context(|| format!("the time {} is too far away", time(seconds)))?;
+    Ok(timestamp.to_zoned(TimeZone::UTC).date())
 }
 
 #[cfg(test)]

@@ -262,7 +262,7 @@ impl<'e> Exporter<'e> {
     /// ```
     #[cfg(feature = "parquet")]
     pub fn metadata_entries(&self) -> Vec<(String, String)> {
-        let entries = run_metadata(self.judge, &self.metadata).into_iter();
+        let entries = run_metadata(self.judge, None, &self.metadata).into_iter();
         entries
             .map(|(key, value)| (key.to_owned(), value))
             .collect()
@@ -417,7 +417,7 @@ impl<'e> Exporter<'e> {
     /// As [`write_parquet`](Self::write_parquet).
     #[cfg(feature = "parquet")]
     pub fn prepare_parquet(&self, path: impl AsRef<Path>) -> Result<(ExportStats, OutputFile)> {
-        let entries = run_metadata(self.judge, &self.metadata);
+        let entries = run_metadata(self.judge, None, &self.metadata);
         let mut file = table_file::TableFile::create(path.as_ref(), self.columns(), &entries)?;
         let encoder = file.encoder(self.columns());
         let work = |reader: &mut RowReader<'_>, rows, groups: &mut _| {

@@ -3,7 +3,6 @@
 //! Its encoded rules are copied: parsing the texts again took twice the instructions with a million
 //! origins.
 
-use crate::compile::ingest::url_key::ROBOTS_PATH;
 use crate::digest::{Digest, digest};
 use crate::error::{Error, ErrorKind, Result};
 use crate::matcher::rule_set::Rules;
@@ -15,6 +14,7 @@ use crate::snapshot::read::{OriginEntry, Snapshot};
 use crate::snapshot::text_reader::TextReader;
 use crate::snapshot::write::has_current_texts;
 use crate::time_span::TimeSpan;
+use crate::url::ROBOTS_PATH;
 use jiff::Timestamp;
 
 /// An opened snapshot whose structure is verified.

@@ -7,8 +7,8 @@ use crate::compile::ingest::url_key::UrlKey;
 use crate::compile::resolve::versions::{AnswerBefore, RedirectTarget, UrlAnswer, UrlVersion};
 use crate::compile::sort::table::{SortedTable, UrlTimes};
 use crate::error::{Error, ErrorKind, Result};
-use crate::snapshot::format::NONE;
-use crate::snapshot::history::{BeforeFailures, BodyBits, RedirectLink, Version, VersionAnswer};
+use crate::snapshot::format::{BodyBits, NONE};
+use crate::snapshot::history::{BeforeFailures, RedirectLink, Version, VersionAnswer};
 use crate::snapshot::{Outcome, OutcomeClass};
 
 impl PreviousUrls<'_> {

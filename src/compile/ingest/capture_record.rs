@@ -10,13 +10,14 @@
 //! inputs nor on the numbers of texts.
 
 use super::text_store::{TextDigests, TextId};
-use super::url_key::{ROBOTS_PATH, UrlKey};
+use super::url_key::UrlKey;
 use crate::archive::capture::{CapturedResponse, PayloadReference};
 use crate::archive::captures_file::FIRST_VERSION;
 use crate::bytes::wire::{Fields, time_bytes};
 use crate::digest::Digest;
 use crate::robots::{BodyFacts, LooksLike};
 use crate::snapshot::{Outcome, OutcomeClass};
+use crate::url::ROBOTS_PATH;
 use ::url::Url;
 use std::cmp::{Ordering, Reverse};
 

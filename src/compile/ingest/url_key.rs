@@ -1,11 +1,8 @@
 //! Canonical URLs, by which captures are sorted and looked up.
 
 use crate::profile::Profile;
-use crate::url;
 use crate::url::escape::normalize_path;
-
-/// The path of an origin's robots.txt (RFC 9309 §2.3).
-pub(crate) const ROBOTS_PATH: &[u8] = b"/robots.txt";
+use crate::url::{self, ROBOTS_PATH};
 
 /// A canonical URL: origin and path with query, without the fragment.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -20,13 +20,10 @@ use crate::error::Result;
 use crate::snapshot::details::{
     LOOP, NO_COPY, NO_LOCATION, TOO_MANY, missing_target, parse_missing_target,
 };
-use crate::snapshot::{Outcome, OutcomeClass};
+use crate::snapshot::{MAX_HOPS, Outcome, OutcomeClass};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
-
-/// The most redirects that are followed (RFC 9309 §2.3.1.2; Google's specification).
-const MAX_HOPS: u8 = 5;
 
 /// A chain of redirects.
 struct RedirectChain<'p> {
