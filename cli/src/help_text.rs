@@ -282,6 +282,8 @@ Examples:
   robosieve audit -s site.rsieve 'logs/*.gz' --json -o audit.json --html audit.html
   robosieve audit -s 2026-07=july.rsieve -s 2026-08=august.rsieve --host example.com access.log \
       --lines broken.log
+  robosieve compile --history -o years.rsieve robots-2026-*.captures
+  robosieve audit -s years.rsieve --host example.com access.log
   robosieve audit -s site.rsieve -a MyBot \
       --verify-ips Googlebot=googlebot.json,bingbot.json vhosts.log
   robosieve audit -s site.rsieve --host example.com --verify-ips gptbot.json access.log \
@@ -297,6 +299,12 @@ invalid.
 A request for /robots.txt is never disallowed. A host that the snapshot does not contain is unknown. \
 Each disallowed request counts for the rule that decides. If the rules do not fit in 256 MiB, the \
 report states how many requests it leaves out of them.
+
+A snapshot with a history judges each line by the rules in force at its time. Before the first \
+capture of a site, requests are unknown. Two kinds of requests that the rules in force disallow are \
+not breaches, and count apart: those at most 24 hours after a change whose earlier rules allow them \
+(`in 24 h`, letter C), and those between two captures of which the later one allows them \
+(`between`, letter B). Each broken rule has the time of its example, for `check --as-of`.
 
 A User-Agent is a claim. With --verify-ips, requests from other addresses than those of the \
 crawler have rows of their own. docs/AUDIT.md has all keys of --json.";

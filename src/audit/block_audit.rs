@@ -5,7 +5,7 @@
 //! because invalid lines are counted.
 
 use crate::audit::broken_rules::BrokenRules;
-use crate::audit::counts::AuditCounts;
+use crate::audit::counts::{AuditCounts, RequestVerdict};
 use crate::audit::crawler_finder::{CrawlerFinder, FinderCache};
 use crate::audit::delimiter_index::DelimiterIndex;
 use crate::audit::format::{FormatParser, LogFormat};
@@ -16,13 +16,17 @@ use crate::audit::template::TextFields;
 use crate::audit::timeline::Timeline;
 use crate::error::Result;
 use crate::file_format::without_mark;
-use crate::judge::{JudgeSession, RefusingLines, Verdict};
+use crate::judge::{JudgeSession, NearbyRules, RefusingLines, TimedAnswer, Verdict};
 use crate::pipeline::blocks::{BlockKind, LineBlock};
 use crate::profile::Profile;
 use crate::records::without_end;
 use crate::url;
 use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64;
+
+/// The bytes of old texts that the sessions of a worker took before it drops the sessions, and with
+/// them the rules of these texts. A session of each crawler may hold those of 256 sites.
+const MAX_OLD_TEXT_BYTES: usize = 16 << 20;
 
 /// The result of a block.
 #[derive(Debug, Default)]
@@ -78,6 +82,8 @@ pub(super) struct AuditScratch<'a> {
     origin: Vec<u8>,
     /// A session per snapshot and crawler, once used.
     sessions: Vec<Option<JudgeSession<'a>>>,
+    /// The bytes of the old texts that these took.
+    old_text_bytes: usize,
     lines: RefusingLines,
 }
 
@@ -123,6 +129,7 @@ impl<'a> BlockAuditor<'a> {
             shown: Vec::new(),
             origin: Vec::new(),
             sessions: (0..sessions).map(|_| None).collect(),
+            old_text_bytes: 0,
             lines: RefusingLines::default(),
         }
     }
@@ -274,7 +281,7 @@ impl<'a> BlockAuditor<'a> {
             && self
                 .breaches_of
                 .is_none_or(|wanted| identity == Some(wanted));
-        if verdict == Verdict::Disallowed && is_wanted {
+        if verdict.is_breach() && is_wanted {
             out.breaches.extend_from_slice(line);
         }
         Ok(LineResult {
@@ -334,23 +341,35 @@ impl<'a> BlockAuditor<'a> {
         origin_len: usize,
         scratch: &mut AuditScratch<'a>,
         out: &mut BlockAudit,
-    ) -> Result<Verdict> {
+    ) -> Result<RequestVerdict> {
         let is_robots_txt = is_robots_txt(&scratch.url[origin_len..]);
         let valid = self.timeline.at(record.time);
         out.counts.before_first_snapshot += u64::from(valid.is_before_first);
         let verdict = match is_robots_txt {
             // Always allowed (RFC 9309 §2.2.2).
-            true => Verdict::Allowed,
-            false => self.judge(crawler, row, valid.number, scratch, &mut out.broken_rules)?,
+            true => RequestVerdict::Allowed,
+            false if self.timeline.has_history() => {
+                self.judge_as_of(crawler, row, record.time, scratch, out)?
+            }
+            false => {
+                let broken_rules = &mut out.broken_rules;
+                self.judge(
+                    crawler,
+                    row,
+                    valid.number,
+                    record.time,
+                    scratch,
+                    broken_rules,
+                )?
+            }
         };
         let counts = &mut out.counts.rows[row as usize];
         counts.robots_txt += u64::from(is_robots_txt);
         counts.count(verdict, record);
-        let is_disallowed = verdict == Verdict::Disallowed;
+        let is_disallowed = verdict.is_breach();
         let origin = canonical_origin(&scratch.url[..origin_len], &mut scratch.origin);
         if !self.is_any_host {
-            let is_unknown = matches!(verdict, Verdict::Unknown | Verdict::Invalid);
-            out.sites.add(origin, is_unknown);
+            out.sites.add(origin, verdict == RequestVerdict::Unknown);
         }
         if is_disallowed || is_robots_txt {
             let site = xxh3_64(origin);
@@ -371,9 +390,10 @@ impl<'a> BlockAuditor<'a> {
         crawler: u16,
         row: u32,
         snapshot: usize,
+        time: i64,
         scratch: &mut AuditScratch<'a>,
         broken_rules: &mut BrokenRules,
-    ) -> Result<Verdict> {
+    ) -> Result<RequestVerdict> {
         let AuditScratch {
             url,
             shown,
@@ -387,25 +407,90 @@ impl<'a> BlockAuditor<'a> {
         let verdicts = sessions[index]
             .get_or_insert_with(|| judge.session())
             .verdicts_ref(url)?;
-        let verdict = verdicts.get(0);
-        if verdict == Verdict::Disallowed {
-            let line = match verdicts.deciding_file() {
-                None => verdicts.reason().name().into(),
+        Ok(match verdicts.get(0) {
+            Verdict::Allowed => RequestVerdict::Allowed,
+            Verdict::Disallowed => {
+                let line = match verdicts.deciding_file() {
+                    None => verdicts.reason().name().into(),
+                    Some(file) => lines.find(judge.engine(), file, url)?,
+                };
+                let example = if self.is_any_host { shown } else { url };
+                broken_rules.add(row, line, example, time);
+                RequestVerdict::Disallowed
+            }
+            // A host that cannot be one is unknown too.
+            Verdict::Unknown | Verdict::Invalid => RequestVerdict::Unknown,
+        })
+    }
+
+    /// The verdict of a history on the URL of the scratch, by the rules in force at the time of the
+    /// request. A request that broke the rules counts for its rule.
+    ///
+    /// Not inlined: an audit without a history is to keep its code.
+    #[inline(never)]
+    fn judge_as_of(
+        &self,
+        crawler: u16,
+        row: u32,
+        time: i64,
+        scratch: &mut AuditScratch<'a>,
+        out: &mut BlockAudit,
+    ) -> Result<RequestVerdict> {
+        let AuditScratch {
+            url,
+            shown,
+            sessions,
+            old_text_bytes,
+            lines,
+            ..
+        } = scratch;
+        let judge = self.timeline.judge(0, crawler);
+        let session = sessions[usize::from(crawler)].get_or_insert_with(|| judge.session());
+        let held = session.old_text_bytes();
+        let judged = session.timed_verdict(url, time)?;
+        out.counts.before_first_capture += u64::from(judged.answer == TimedAnswer::NotYet);
+        // Only what the rules in force disallow is looked at twice.
+        let verdict = match (judged.verdict, judged.answer) {
+            (Verdict::Allowed, _) => RequestVerdict::Allowed,
+            (Verdict::Unknown | Verdict::Invalid, _) => RequestVerdict::Unknown,
+            (Verdict::Disallowed, TimedAnswer::InForce(answer)) => {
+                match session.nearby_rules(url, time, answer)? {
+                    NearbyRules::Settled => RequestVerdict::Disallowed,
+                    NearbyRules::EarlierAllow => RequestVerdict::WithinDayOfChange,
+                    NearbyRules::NextAllow => RequestVerdict::BetweenCaptures,
+                    NearbyRules::NextDisallow => RequestVerdict::DisallowedBetweenCaptures,
+                }
+            }
+            // Some policies disallow what is not known.
+            (Verdict::Disallowed, TimedAnswer::Never | TimedAnswer::NotYet) => {
+                RequestVerdict::Disallowed
+            }
+        };
+        *old_text_bytes += session.old_text_bytes() - held;
+        if verdict.is_breach() {
+            let line = match judged.file {
+                None => judged.reason.name().into(),
                 Some(file) => lines.find(judge.engine(), file, url)?,
             };
             let example = if self.is_any_host { shown } else { url };
-            broken_rules.add(row, line, example);
+            out.broken_rules.add(row, line, example, time);
+        }
+        if *old_text_bytes > MAX_OLD_TEXT_BYTES {
+            sessions.fill_with(|| None);
+            *old_text_bytes = 0;
         }
         Ok(verdict)
     }
 }
 
 /// The letter of a verdict; lower-case for requests that only claim to be of their crawler.
-fn letter_of(verdict: Verdict, identity: Option<Identity>) -> u8 {
+fn letter_of(verdict: RequestVerdict, identity: Option<Identity>) -> u8 {
     let letter = match verdict {
-        Verdict::Allowed => b'A',
-        Verdict::Disallowed => b'D',
-        Verdict::Unknown | Verdict::Invalid => b'U',
+        RequestVerdict::Allowed => b'A',
+        RequestVerdict::Disallowed | RequestVerdict::DisallowedBetweenCaptures => b'D',
+        RequestVerdict::WithinDayOfChange => b'C',
+        RequestVerdict::BetweenCaptures => b'B',
+        RequestVerdict::Unknown => b'U',
     };
     if identity == Some(Identity::Claimed) {
         letter.to_ascii_lowercase()

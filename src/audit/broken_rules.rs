@@ -4,6 +4,7 @@
 //! time.
 
 use crate::audit::report::BrokenRule;
+use crate::judge::rfc3339;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -27,7 +28,7 @@ const ENTRY_BYTES: usize = 200;
 /// The bytes of an example at most. A hostile request can be as long as a block of lines.
 const MAX_EXAMPLE: usize = 2048;
 
-/// For each row of the report and each rule the breaches, and the URL of the first.
+/// For each row of the report and each rule the breaches, and the URL and the time of the first.
 #[derive(Debug)]
 pub(super) struct BrokenRules {
     rules: HashMap<(u32, Arc<str>), Breaches>,
@@ -41,6 +42,7 @@ pub(super) struct BrokenRules {
 struct Breaches {
     requests: u64,
     example: Vec<u8>,
+    example_time: i64,
 }
 
 impl Default for BrokenRules {
@@ -65,8 +67,8 @@ impl BrokenRules {
         }
     }
 
-    /// Adds a request for `url` that broke a rule.
-    pub(super) fn add(&mut self, row: u32, rule: Arc<str>, url: &[u8]) {
+    /// Adds a request for `url` that broke a rule at `time`.
+    pub(super) fn add(&mut self, row: u32, rule: Arc<str>, url: &[u8], time: i64) {
         let rule = if rule.len() > MAX_RULE {
             cut_rule(&rule)
         } else {
@@ -79,6 +81,7 @@ impl BrokenRules {
             || Breaches {
                 requests: 1,
                 example: example.to_vec(),
+                example_time: time,
             },
             1,
         );
@@ -154,6 +157,7 @@ impl BrokenRules {
                 rule: rule.to_owned(),
                 requests: breaches.requests,
                 example: String::from_utf8_lossy(&breaches.example).into_owned(),
+                example_time: rfc3339(breaches.example_time),
             });
             most_broken.push(rules.collect());
         }
@@ -183,18 +187,20 @@ mod tests {
     #[test]
     fn the_first_url_is_the_example() {
         let mut sum = BrokenRules::of_all_logs();
-        for urls in [["/b", "/a"], ["/c", "/d"]] {
+        for (time, urls) in [["/b", "/a"], ["/c", "/d"]].into_iter().enumerate() {
+            let time = time as i64;
             let mut block = BrokenRules::default();
             urls.iter()
-                .for_each(|url| block.add(1, "disallow: /".into(), url.as_bytes()));
-            block.add(1, "disallow: /c".into(), &[b'x'; 2 * MAX_EXAMPLE]);
-            block.add(0, "disallow: /".into(), b"/");
+                .for_each(|url| block.add(1, "disallow: /".into(), url.as_bytes(), time));
+            block.add(1, "disallow: /c".into(), &[b'x'; 2 * MAX_EXAMPLE], time);
+            block.add(0, "disallow: /".into(), b"/", time);
             sum.append(&mut block);
         }
         let rule = |rule: &str, requests, example: String| BrokenRule {
             rule: rule.to_owned(),
             requests,
             example,
+            example_time: "1970-01-01T00:00:00Z".to_owned(),
         };
         let (all, cut) = (
             rule("disallow: /", 4, "/b".to_owned()),
@@ -224,9 +230,9 @@ mod tests {
         for blocks in (0..3 * fits).collect::<Vec<_>>().chunks(10) {
             let mut block = BrokenRules::default();
             for number in blocks {
-                block.add(2, rule(*number).as_str().into(), b"/a");
+                block.add(2, rule(*number).as_str().into(), b"/a", 0);
             }
-            block.add(2, rule(0).as_str().into(), b"/b");
+            block.add(2, rule(0).as_str().into(), b"/b", 0);
             sum.append(&mut block);
             assert!(sum.bytes <= 1 << 20);
             assert_eq!((block.rules.len(), block.left_out.len()), (0, 0));
@@ -241,7 +247,7 @@ mod tests {
         );
         // A block has a bound of its own, and states what it leaves out.
         let mut block = BrokenRules::default();
-        (0..3000).for_each(|number| block.add(0, rule(number).as_str().into(), b"/a"));
+        (0..3000).for_each(|number| block.add(0, rule(number).as_str().into(), b"/a", 0));
         assert!(block.bytes <= MAX_BLOCK_BYTES && block.left_out(0) > 0);
         let left_out = block.left_out(0);
         sum.append(&mut block);
@@ -253,9 +259,9 @@ mod tests {
         let mut rules = BrokenRules::default();
         let rule = |end: &str| format!("disallow: /{}{end}", "é".repeat(8000));
         for end in ["a", "b", "a"] {
-            rules.add(0, rule(end).as_str().into(), b"/");
+            rules.add(0, rule(end).as_str().into(), b"/", 0);
         }
-        rules.add(0, "x".repeat(MAX_RULE).as_str().into(), b"/");
+        rules.add(0, "x".repeat(MAX_RULE).as_str().into(), b"/", 0);
         let listed = rules.most_broken(1, 9).remove(0);
         assert_eq!(
             listed.iter().map(|rule| rule.requests).collect::<Vec<_>>(),

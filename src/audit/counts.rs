@@ -1,7 +1,29 @@
 //! The counts of the rows of a report, of a block or of all logs.
 
 use crate::audit::record::LogRecord;
-use crate::judge::Verdict;
+
+/// What the rules say about a request. By a history, requests that the rules in force disallow are
+/// divided by the rules before and after those.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RequestVerdict {
+    Allowed,
+    Disallowed,
+    /// Disallowed by the rules in force and by the next ones. In between nobody saw the rules.
+    DisallowedBetweenCaptures,
+    /// Allowed by rules that were found replaced at most a day before the request.
+    WithinDayOfChange,
+    /// Disallowed by the rules in force and allowed by the next ones. In between nobody saw the
+    /// rules.
+    BetweenCaptures,
+    Unknown,
+}
+
+impl RequestVerdict {
+    /// Whether the request broke the rules.
+    pub(super) fn is_breach(self) -> bool {
+        matches!(self, Self::Disallowed | Self::DisallowedBetweenCaptures)
+    }
+}
 
 /// Additive counts of the requests of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -10,6 +32,10 @@ pub(super) struct CrawlerCounts {
     pub allowed: u64,
     pub disallowed: u64,
     pub unknown: u64,
+    pub within_day_of_change: u64,
+    pub between_captures: u64,
+    /// Those of `disallowed`.
+    pub disallowed_between_captures: u64,
     pub robots_txt: u64,
     pub bytes: u64,
     pub disallowed_bytes: u64,
@@ -20,19 +46,22 @@ pub(super) struct CrawlerCounts {
 
 impl CrawlerCounts {
     /// Counts a request.
-    pub(super) fn count(&mut self, verdict: Verdict, record: &LogRecord<'_>) {
+    pub(super) fn count(&mut self, verdict: RequestVerdict, record: &LogRecord<'_>) {
         self.requests += 1;
         self.bytes = self.bytes.saturating_add(record.bytes);
         self.extend_span(record.time, record.time);
         match verdict {
-            Verdict::Allowed => self.allowed += 1,
-            Verdict::Disallowed => {
+            RequestVerdict::Allowed => self.allowed += 1,
+            RequestVerdict::Disallowed | RequestVerdict::DisallowedBetweenCaptures => {
                 self.disallowed += 1;
+                self.disallowed_between_captures +=
+                    u64::from(verdict == RequestVerdict::DisallowedBetweenCaptures);
                 self.disallowed_bytes = self.disallowed_bytes.saturating_add(record.bytes);
                 self.disallowed_2xx += u64::from(record.status / 100 == 2);
             }
-            // A host that cannot be one is unknown too.
-            Verdict::Unknown | Verdict::Invalid => self.unknown += 1,
+            RequestVerdict::WithinDayOfChange => self.within_day_of_change += 1,
+            RequestVerdict::BetweenCaptures => self.between_captures += 1,
+            RequestVerdict::Unknown => self.unknown += 1,
         }
     }
 
@@ -42,6 +71,9 @@ impl CrawlerCounts {
         self.allowed += other.allowed;
         self.disallowed += other.disallowed;
         self.unknown += other.unknown;
+        self.within_day_of_change += other.within_day_of_change;
+        self.between_captures += other.between_captures;
+        self.disallowed_between_captures += other.disallowed_between_captures;
         self.robots_txt += other.robots_txt;
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.disallowed_bytes = self.disallowed_bytes.saturating_add(other.disallowed_bytes);
@@ -70,6 +102,8 @@ pub(super) struct AuditCounts {
     pub span: Option<(i64, i64)>,
     /// Requests of crawlers from before the first snapshot.
     pub before_first_snapshot: u64,
+    /// Requests of crawlers that were judged before the first capture of their site.
+    pub before_first_capture: u64,
     pub rows: Vec<CrawlerCounts>,
 }
 
@@ -91,6 +125,7 @@ impl AuditCounts {
             self.extend_span(first, last);
         }
         self.before_first_snapshot += other.before_first_snapshot;
+        self.before_first_capture += other.before_first_capture;
         self.rows
             .iter_mut()
             .zip(&other.rows)

@@ -25,7 +25,8 @@ pub struct AuditOptions {
     /// all of them. Examples then have the host of the log, or the path alone.
     pub any_host: bool,
     /// How verdicts are reached. The default uses the entry of the other of http and https if only
-    /// that exists, as most logs have no scheme.
+    /// that exists, as most logs have no scheme. A single snapshot with a history judges each
+    /// request as of its own time, unless [`as_of`](JudgeOptions::as_of) is one time for all.
     pub judge: JudgeOptions,
     /// Published addresses of crawlers. The report has two entries for each such crawler: one of
     /// the requests from these addresses, and one of all others that name it.
@@ -111,9 +112,11 @@ pub struct AuditOutputs<'w> {
     /// addresses.
     pub breaches_of: Option<Identity>,
     /// Every line after a letter, a TAB, the crawler and a TAB. The letters are `A` (allowed), `D`
-    /// (disallowed), `U` (unknown), `I` (invalid line), and `-` for another agent. The crawler is
-    /// `-` if the line names none. Lower-case letters are of requests that only claim to be of the
-    /// crawler ([`Identity::Claimed`]).
+    /// (disallowed), `U` (unknown), `I` (invalid line), and `-` for another agent. A history adds
+    /// `C` ([`within_day_of_change`](crate::audit::CrawlerAudit::within_day_of_change)) and `B`
+    /// ([`between_captures`](crate::audit::CrawlerAudit::between_captures)). The crawler is `-` if
+    /// the line names none. Lower-case letters are of requests that only claim to be of the crawler
+    /// ([`Identity::Claimed`]).
     pub annotated: Option<&'w mut (dyn Write + Send)>,
 }
 

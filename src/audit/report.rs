@@ -31,6 +31,13 @@ pub struct AuditReport {
     pub unknown_sites: Vec<SiteAudit>,
     /// Requests of crawlers that are older than the first snapshot, which judged them.
     pub before_first_snapshot: u64,
+    /// Whether the snapshot has a history, so that each request was judged by the rules in force at
+    /// its own time.
+    pub has_history: bool,
+    /// Requests of crawlers from before the first capture of their site, without those for
+    /// `/robots.txt`. They are `unknown`, unless the status policy disallows what is not known. 0
+    /// without a history.
+    pub before_first_capture: u64,
     /// The crawlers with requests, and those that the caller named. A crawler with published
     /// addresses has two entries, by [`identity`](CrawlerAudit::identity). Claims come last, and
     /// before them crawlers with an [`exception`](CrawlerAudit::exception); otherwise the entries
@@ -39,7 +46,7 @@ pub struct AuditReport {
 }
 
 /// The counts of one crawler, or of one identity of it. `requests` is `allowed + disallowed +
-/// unknown`.
+/// unknown + within_day_of_change + between_captures`. The last two are 0 without a history.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CrawlerAudit {
@@ -61,10 +68,26 @@ pub struct CrawlerAudit {
     pub requests: u64,
     /// Requests that the rules allow. Those for `/robots.txt` always count here.
     pub allowed: u64,
-    /// Requests that the rules disallow.
+    /// Requests that the rules disallow, but for those of
+    /// [`within_day_of_change`](Self::within_day_of_change) and
+    /// [`between_captures`](Self::between_captures).
     pub disallowed: u64,
-    /// Requests to hosts that the snapshot does not contain.
+    /// Requests to hosts that the snapshot does not contain, or not yet at the time of the request.
     pub unknown: u64,
+    /// Requests that the rules in force disallow, and that rules allow which were found replaced at
+    /// most 24 hours before: a crawler may use a copy of a robots.txt for that time (RFC 9309
+    /// §2.4). What was in force before the first capture is not known, and allows nothing here. Of
+    /// a site with more than 1,024 answers in these 24 hours, or with more than 4 MiB of different
+    /// texts, all requests count that the rules in force disallow.
+    pub within_day_of_change: u64,
+    /// Requests that the rules in force disallow and the next ones allow, from between two
+    /// captures: after the last one that found the answer unchanged, and before the one that found
+    /// it changed ([`AnswerInForce`](crate::snapshot::AnswerInForce)). Requests of
+    /// [`within_day_of_change`](Self::within_day_of_change) do not count here.
+    pub between_captures: u64,
+    /// Those of `disallowed` that are from between two captures, and that the next rules disallow
+    /// too.
+    pub disallowed_between_captures: u64,
     /// Requests for `/robots.txt`.
     pub robots_txt: u64,
     /// The bytes sent for all requests.
@@ -94,7 +117,8 @@ pub struct SiteAudit {
     pub origin: String,
     /// All requests.
     pub requests: u64,
-    /// Requests that no snapshot could judge, because it does not contain the site.
+    /// Requests that no snapshot could judge, because it does not contain the site, or not yet at
+    /// the time of the request.
     pub unknown: u64,
 }
 
@@ -162,6 +186,8 @@ pub struct BrokenRule {
     pub rule: String,
     /// The requests that broke it.
     pub requests: u64,
-    /// The URL of one of them.
+    /// The URL of the first of them.
     pub example: String,
+    /// The time of that request, as RFC 3339. A history judged it as of this time.
+    pub example_time: String,
 }

@@ -26,6 +26,9 @@ use std::sync::Arc;
 
 /// Audits access logs by one or several snapshots, on all threads of the current rayon pool.
 ///
+/// A single snapshot with a history ([`Compiler::history`](crate::Compiler::history)) judges each
+/// request by the rules in force at its own time: see [`DatedSnapshot::from`].
+///
 /// Cost: one pass over the logs. Each line is parsed in place; lines of crawlers are judged.
 /// Memory: the blocks in flight, a few kilobytes per crawler, and for each rule that a crawler
 /// broke some 200 bytes, the rule and a URL. All rules together take at most 256 MiB.
@@ -191,6 +194,11 @@ impl Audit {
         if unknown == 0 || sum(|crawler| crawler.requests - crawler.robots_txt) > unknown {
             return Ok(());
         }
+        if report.before_first_capture == unknown {
+            let what = "no request of a crawler could be judged: all are from before the first \
+                        capture of their site; audit by a history with earlier captures";
+            return Err(ErrorKind::BadList(what.to_owned()).into());
+        }
         let hosts = report.unknown_sites.iter().take(5);
         let hosts: Vec<&str> = hosts.map(|site| &*site.origin).collect();
         let first = hosts.first().copied().unwrap_or_default();
@@ -241,6 +249,8 @@ impl Audit {
             first: counts.span.map(|(first, _)| rfc3339(first)),
             last: counts.span.map(|(_, last)| rfc3339(last)),
             before_first_snapshot: counts.before_first_snapshot,
+            has_history: self.timeline.has_history(),
+            before_first_capture: counts.before_first_capture,
             crawlers,
             ..AuditReport::default()
         }
@@ -262,6 +272,9 @@ impl Audit {
             allowed: counts.allowed,
             disallowed: counts.disallowed,
             unknown: counts.unknown,
+            within_day_of_change: counts.within_day_of_change,
+            between_captures: counts.between_captures,
+            disallowed_between_captures: counts.disallowed_between_captures,
             robots_txt: counts.robots_txt,
             bytes: counts.bytes,
             disallowed_bytes: counts.disallowed_bytes,

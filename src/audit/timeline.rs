@@ -1,5 +1,9 @@
 //! The snapshot that was valid at a time, with one judge per crawler.
 //!
+//! A single snapshot without a date is valid at all times. If it has a history, it judges each
+//! request as of its own time. A date asks for the newest rules of a snapshot, so those of a dated
+//! snapshot judge by these, also if it has a history.
+//!
 //! A judge of all crawlers would match every path against the rules of each. A judge of one crawler
 //! matches one rule set.
 
@@ -10,10 +14,45 @@ use crate::snapshot::Snapshot;
 use std::sync::Arc;
 
 /// A snapshot, and the time from which it is valid: until the next snapshot of the audit.
+///
+/// One with a history and without a time judges each request as of its own:
+///
+/// ```
+/// use robosieve::audit::{Audit, AuditOptions, AuditOutputs, DatedSnapshot};
+/// use robosieve::job::Input;
+/// use robosieve::{Compiler, Snapshot};
+/// let captures = br#"
+///     {"url": "https://e.example/robots.txt", "fetched_at": "2026-08-01T00:00:00Z", "body": ""}
+///     {"url": "https://e.example/robots.txt", "fetched_at": "2026-08-05T00:00:00Z",
+///      "body": "user-agent: *\ndisallow: /x"}"#;
+/// let captures = String::from_utf8_lossy(captures).replace(",\n", ",");
+/// let mut compiler = Compiler::default().history(true);
+/// compiler.add_reader("memory", captures.as_bytes())?;
+/// let history = DatedSnapshot::new(None, Snapshot::new(compiler.finish()?.to_vec()?)?);
+///
+/// // Before the change, within a day of it, and later.
+/// let log = br#"h - - [01/Aug/2026:00:00:00 +0000] "GET /x HTTP/1.1" 200 9 "-" "GPTBot"
+/// h - - [05/Aug/2026:09:00:00 +0000] "GET /x HTTP/1.1" 200 9 "-" "GPTBot"
+/// h - - [08/Aug/2026:00:00:00 +0000] "GET /x HTTP/1.1" 200 9 "-" "GPTBot"
+/// "#;
+/// let options = AuditOptions::default().host("https://e.example".to_owned());
+/// let inputs = vec![Input::from_reader("access.log", log.as_slice())];
+/// let audit = Audit::new(vec![history], options)?;
+/// let report = audit.run(inputs, AuditOutputs::default(), &|_| {})?;
+/// let gptbot = &report.crawlers[0];
+/// assert_eq!(
+///     [gptbot.allowed, gptbot.within_day_of_change, gptbot.disallowed],
+///     [1, 1, 1]
+/// );
+/// assert_eq!(gptbot.rules[0].example_time, "2026-08-08T00:00:00Z");
+/// # Ok::<(), robosieve::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct DatedSnapshot {
-    /// Seconds since 1970; `None` for the only snapshot, which is valid at all times.
+    /// Seconds since 1970; `None` for the only snapshot, which is valid at all times. If that has a
+    /// history, it judges each request by the rules in force at the time of the request. A snapshot
+    /// with a time judges by its newest rules.
     pub from: Option<i64>,
     /// The snapshot.
     pub snapshot: Arc<Snapshot>,
@@ -35,6 +74,8 @@ pub(super) struct Timeline {
     starts: Vec<i64>,
     /// For each snapshot the judges of the crawlers.
     judges: Vec<Vec<Judge>>,
+    /// Whether the only snapshot judges each request as of its own time.
+    has_history: bool,
 }
 
 /// The snapshot for a request.
@@ -71,23 +112,23 @@ impl Timeline {
             let what = "two snapshots are valid from the same time on; give each a date of its own";
             return Err(ErrorKind::BadList(what.to_owned()).into());
         }
-        // Each request has one crawler, so a judge is for one agent, not for all.
-        let judges = snapshots.iter().map(|dated| {
-            agents
-                .iter()
-                .map(|agent| {
-                    Judge::new(
-                        Arc::clone(&dated.snapshot),
-                        std::slice::from_ref(agent),
-                        options,
-                    )
-                })
-                .collect()
-        });
+        let has_history = match &snapshots[..] {
+            [only] => only.from.is_none() && options.as_of.is_none() && only.snapshot.has_history(),
+            _ => false,
+        };
+        let judges = snapshots
+            .iter()
+            .map(|dated| judges_of(&dated.snapshot, agents, options));
         Ok(Self {
             starts,
             judges: judges.collect::<Result<_>>()?,
+            has_history,
         })
+    }
+
+    /// Whether the only snapshot judges each request as of its own time.
+    pub(super) fn has_history(&self) -> bool {
+        self.has_history
     }
 
     /// The number of snapshots.
@@ -108,4 +149,23 @@ impl Timeline {
     pub(super) fn judge(&self, snapshot: usize, crawler: u16) -> &Judge {
         &self.judges[snapshot][usize::from(crawler)]
     }
+}
+
+/// A judge for each agent. Each request has one crawler, so a judge is for one agent, not for all.
+/// They share the old texts of a history, so each is parsed once.
+fn judges_of(
+    snapshot: &Arc<Snapshot>,
+    agents: &[Agent],
+    options: JudgeOptions,
+) -> Result<Vec<Judge>> {
+    let mut judges: Vec<Judge> = Vec::with_capacity(agents.len());
+    for agent in agents {
+        let agent = std::slice::from_ref(agent);
+        let judge = match judges.first() {
+            Some(first) => first.for_agents(agent)?,
+            None => Judge::new(Arc::clone(snapshot), agent, options)?,
+        };
+        judges.push(judge);
+    }
+    Ok(judges)
 }

@@ -103,9 +103,11 @@ impl<'s> Engine<'s> {
         else {
             state.policy = OriginPolicy::Uniform(self.verdict_on_unknown());
             state.context = OriginContext::UNKNOWN;
+            state.answer = validity;
             state.validity = Some(validity);
             return Ok(());
         };
+        state.answer = validity;
         let outcome = &found.outcome;
         for change in ruling_changes(self.policy, outcome) {
             if change <= time {
@@ -143,12 +145,8 @@ impl<'s> Engine<'s> {
             return self.apply_rules(file, state);
         }
         state.context.file = file;
-        let how = self.options.agent_match;
-        let rules = self
-            .old_rules
-            .get(self.snapshot, file, &self.agents, how, self.profile)?;
+        state.old_rules = Some(self.old_rules.get(file, self)?);
         state.policy = OriginPolicy::OldRules;
-        state.old_rules = Some(rules);
         Ok(())
     }
 

@@ -17,8 +17,8 @@ use crate::snapshot::format::NONE;
 use crate::snapshot::index::Probe;
 use crate::snapshot::view::{TokenChain, View};
 use crate::url::{self, Origin};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// A judge that borrows its snapshot: the agents looked up, the policy chosen.
 ///
@@ -40,8 +40,8 @@ pub(crate) struct Engine<'s> {
     /// What the agents obey in each robots.txt, from the first batch on: for a single URL, its memory
     /// would cost more than the answer. Nothing else of the engine changes.
     memo: OnceLock<FileMemo>,
-    /// The rules of old versions.
-    pub(super) old_rules: OldRulesCache,
+    /// The rules of old versions, which other engines of the snapshot may share.
+    pub(super) old_rules: Arc<OldRulesCache>,
 }
 
 /// The number of engines that were made.
@@ -77,6 +77,16 @@ impl<'s> Engine<'s> {
         agents: &[Agent],
         options: JudgeOptions,
     ) -> Result<Self> {
+        Self::with_old_rules(snapshot, agents, options, Arc::new(OldRulesCache::new()))
+    }
+
+    /// As [`new`](Self::new), with the cache of old rules of another engine of the same snapshot.
+    pub(super) fn with_old_rules(
+        snapshot: &'s Snapshot,
+        agents: &[Agent],
+        options: JudgeOptions,
+        old_rules: Arc<OldRulesCache>,
+    ) -> Result<Self> {
         if options.as_of.is_some() {
             snapshot.require_history()?;
         }
@@ -101,7 +111,7 @@ impl<'s> Engine<'s> {
             id: ENGINES.fetch_add(1, Ordering::Relaxed),
             chains,
             memo: OnceLock::new(),
-            old_rules: OldRulesCache::new(),
+            old_rules,
         })
     }
 

@@ -13,6 +13,8 @@ mod explain_url;
 mod explanation_json;
 mod file_memo;
 mod line_scanner;
+#[cfg(feature = "audit")]
+mod nearby_rules;
 mod old_rules;
 mod options;
 mod origin_cache;
@@ -41,6 +43,8 @@ pub use crawl_delays::CrawlDelays;
 pub use explain_url::UrlExplanation;
 #[cfg(feature = "audit")]
 pub(crate) use explanation_json::rfc3339;
+#[cfg(feature = "audit")]
+pub(crate) use nearby_rules::{NearbyRules, TimedAnswer};
 pub use options::{JudgeOptions, NoTime, Stage};
 pub use owned::Judge;
 pub use preference_judge::PreferenceJudge;

@@ -24,6 +24,9 @@ pub(super) struct OriginState<'s> {
     pub groups: AgentGroups<'s>,
     /// The time in which the state holds, if it is that of an instant. `None` for the newest answer.
     pub validity: Option<Validity>,
+    /// The bounds of the answer, if there is a validity. The answer of a failing site has several
+    /// validities, one for each phase of the status policy.
+    pub answer: Validity,
     /// The rules of [`OriginPolicy::OldRules`].
     pub old_rules: Option<Arc<OldRules>>,
 }
@@ -38,6 +41,7 @@ impl<'s> OriginState<'s> {
             context: OriginContext::UNKNOWN,
             groups: AgentGroups::default(),
             validity: None,
+            answer: Validity::ALWAYS,
             old_rules: None,
         }
     }
@@ -111,6 +115,8 @@ pub(super) struct OriginCache<'s> {
     hashes: [u64; SLOTS],
     states: Vec<OriginState<'s>>,
     current: usize,
+    /// The bytes of the old texts whose rules states took, over all time.
+    old_text_bytes: usize,
 }
 
 impl<'s> OriginCache<'s> {
@@ -123,6 +129,7 @@ impl<'s> OriginCache<'s> {
             hashes: [0; SLOTS],
             states,
             current: SLOTS,
+            old_text_bytes: 0,
         }
     }
 
@@ -162,6 +169,13 @@ impl<'s> OriginCache<'s> {
         found
     }
 
+    /// The bytes of the old texts whose rules states took, over all time. Those that are still held
+    /// are among them.
+    #[cfg(feature = "audit")]
+    pub(super) fn old_text_bytes(&self) -> usize {
+        self.old_text_bytes
+    }
+
     /// Makes the state of unknown origins the current one.
     pub(super) fn select_unknown(&mut self) {
         self.current = SLOTS;
@@ -181,6 +195,9 @@ impl<'s> OriginCache<'s> {
         state.validity = None;
         state.old_rules = None;
         fill(state)?;
+        if let Some(rules) = &state.old_rules {
+            self.old_text_bytes += rules.text_bytes();
+        }
         state.key.extend_from_slice(key);
         self.hashes[slot] = hash;
         self.current = slot;

@@ -79,6 +79,24 @@ impl Judge {
         })
     }
 
+    /// A judge for other agents, with the same snapshot and options. Both share the rules of old
+    /// versions, so their memory has one bound.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    #[cfg(feature = "audit")]
+    pub(crate) fn for_agents(&self, agents: &[Agent]) -> Result<Self> {
+        let old_rules = &self.engine().old_rules;
+        let options = *self.engine().options();
+        let engine = EngineCell::try_new(Arc::clone(self.snapshot()), |snapshot| {
+            Engine::with_old_rules(snapshot, agents, options, Arc::clone(old_rules))
+        })?;
+        Ok(Self {
+            engine: Arc::new(engine),
+            pool: Arc::new(Pool::new()),
+        })
+    }
+
     /// The engine, for work in bulk.
     pub(crate) fn engine(&self) -> &Engine<'_> {
         self.engine.borrow_dependent()

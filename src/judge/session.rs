@@ -43,8 +43,8 @@ impl Judge {
 /// Judges URLs on one thread, with memory of its own (about 120 KiB): for loops, where it saves the
 /// 20 to 50 ns that [`Judge::judge`] takes for the pool.
 pub struct JudgeSession<'j> {
-    engine: &'j Engine<'j>,
-    scratch: Scratch<'j>,
+    pub(super) engine: &'j Engine<'j>,
+    pub(super) scratch: Scratch<'j>,
 }
 
 impl std::fmt::Debug for JudgeSession<'_> {

@@ -2,6 +2,7 @@
 //! and a real server.
 
 mod all_clear;
+mod by_history;
 mod chains;
 mod formats;
 mod hostile;

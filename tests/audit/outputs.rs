@@ -43,7 +43,8 @@ fn counts_equal_those_by_hand() {
     let after = json!({"disallowed_after": 3, "disallowed_within_day": 2, "disallowed_without": 0,
         "shortest_seconds": 0, "longest_seconds": 172_860, "mean_seconds": 57_640});
     assert_eq!(gptbot["after_robots_txt"], after);
-    let rule = json!({"rule": "Disallow: /private", "requests": 3, "example": "https://example.com/private/a?x=1"});
+    let rule = json!({"rule": "Disallow: /private", "requests": 3,
+        "example": "https://example.com/private/a?x=1", "example_time": "2026-08-01T00:01:00Z"});
     assert_eq!(gptbot["rules"], json!([rule]));
     assert_eq!(gptbot["rules_left_out"], 0);
     assert_eq!(gptbot["identity"], json!(null));

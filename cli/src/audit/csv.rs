@@ -55,6 +55,19 @@ const COLUMNS: &[Column] = &[
     ("exception", |crawler| {
         crawler.exception.map_or("", RuleException::name).to_owned()
     }),
+    ("within_day_of_change", |crawler| {
+        crawler.within_day_of_change.to_string()
+    }),
+    ("between_captures", |crawler| {
+        crawler.between_captures.to_string()
+    }),
+    ("disallowed_between_captures", |crawler| {
+        crawler.disallowed_between_captures.to_string()
+    }),
+    ("example_time", |crawler| {
+        let first = crawler.rules.first();
+        first.map_or("", |rule| &rule.example_time).to_owned()
+    }),
 ];
 
 pub(super) fn csv(report: &AuditReport) -> String {

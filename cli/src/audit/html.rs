@@ -1,7 +1,7 @@
 //! An audit as one HTML page, in the design of `report`. Every count has its JSON pointer in
 //! `data-m`.
 
-use super::table::{EXCEPTED, after_robots_txt, excepted_finding, finding};
+use super::table::{EXCEPTED, after_robots_txt, excepted_finding, finding, open_finding};
 use super::totals::{AuditTotals, label, sender};
 use crate::figures::counts::grouped;
 use crate::figures::escape::escape_cut;
@@ -25,6 +25,9 @@ pub(super) fn page(report: &AuditReport, host: Option<&str>) -> String {
                     @if let Some(finding) = excepted_finding(&totals.excepted) {
                         p { (finding) "." }
                     }
+                    @if let Some(finding) = totals.open.as_ref().and_then(open_finding) {
+                        p { (finding) "." }
+                    }
                     p.soft { "Access logs audited by robots.txt; times are in UTC." }
                     dl.facts {
                         (fact("Lines", number("/lines", report.lines)))
@@ -42,6 +45,9 @@ pub(super) fn page(report: &AuditReport, host: Option<&str>) -> String {
                         @if report.before_first_snapshot > 0 {
                             (fact("Before the first snapshot", number("/before_first_snapshot", report.before_first_snapshot)))
                         }
+                        @if report.before_first_capture > 0 {
+                            (fact("Before the first capture of their site", number("/before_first_capture", report.before_first_capture)))
+                        }
                     }
                 }
                 main {
@@ -53,7 +59,15 @@ pub(super) fn page(report: &AuditReport, host: Option<&str>) -> String {
                 footer {
                     p {
                         "A request for /robots.txt is always allowed. Hosts that no snapshot \
-                         contains are unknown. A User-Agent header is a claim: other programs may \
+                         contains are unknown. "
+                        @if report.has_history {
+                            "Each request is judged by the rules in force at its time; before the \
+                             first capture of a site it is unknown. A request that the rules \
+                             disallow does not count as disallowed within 24 hours of a change, if \
+                             the rules before it allow the request, and between two captures, if \
+                             the later rules do. "
+                        }
+                        "A User-Agent header is a claim: other programs may \
                          send it too."
                     }
                     p { "Made by robosieve " (env!("CARGO_PKG_VERSION")) "." }
@@ -127,7 +141,7 @@ fn requests(report: &AuditReport, group: RowGroup) -> Markup {
         .collect();
     let rows: Vec<BarRow<'_>> = labels
         .iter()
-        .map(|(i, crawler, label)| row(*i, crawler, label))
+        .map(|(i, crawler, label)| row(*i, crawler, label, report.has_history))
         .collect();
     let (kicker, heading) = match group {
         RowGroup::Crawlers => ("Requests by crawler", "Requests that the rules disallow"),
@@ -142,28 +156,61 @@ fn requests(report: &AuditReport, group: RowGroup) -> Markup {
             section {
                 p.kicker { (kicker) }
                 h2 { (heading) }
-                (legend(&[("disallowed", "disallowed"), ("allowed", "allowed"), ("unknown", "unknown host")]))
+                (legend(legend_keys(report.has_history)))
                 (bar_rows(&rows, "requests"))
             }
         }
     }
 }
 
-fn row<'r>(i: usize, crawler: &CrawlerAudit, label: &'r str) -> BarRow<'r> {
+/// The classes of the segments of a bar, and their names.
+fn legend_keys(has_history: bool) -> &'static [(&'static str, &'static str)] {
+    const KEYS: [(&str, &str); 5] = [
+        ("disallowed", "disallowed"),
+        ("global", "disallowed, within 24 hours of a change"),
+        ("status", "disallowed, between captures"),
+        ("allowed", "allowed"),
+        ("unknown", "unknown host"),
+    ];
+    const WITHOUT_HISTORY: [(&str, &str); 3] = [KEYS[0], KEYS[3], KEYS[4]];
+    if has_history { &KEYS } else { &WITHOUT_HISTORY }
+}
+
+fn row<'r>(i: usize, crawler: &CrawlerAudit, label: &'r str, has_history: bool) -> BarRow<'r> {
+    let counts = [
+        crawler.disallowed,
+        crawler.within_day_of_change,
+        crawler.between_captures,
+        crawler.allowed,
+        crawler.unknown,
+    ];
+    let counts = match has_history {
+        true => counts.to_vec(),
+        false => vec![crawler.disallowed, crawler.allowed, crawler.unknown],
+    };
+    let segments = legend_keys(has_history).iter().zip(counts);
     BarRow {
         name: label,
         headline: html! {
             "disallowed "
             (number_of(&pointer(i, "disallowed"), crawler.disallowed, crawler.requests))
         },
-        segments: vec![
-            BarSegment::new("disallowed", "disallowed", crawler.disallowed),
-            BarSegment::new("allowed", "allowed", crawler.allowed),
-            BarSegment::new("unknown", "unknown host", crawler.unknown),
-        ],
+        segments: segments
+            .map(|((class, name), count)| BarSegment::new(class, name, count))
+            .collect(),
         refusals: 1,
         details: html! {
             span { "of " (number(&pointer(i, "requests"), crawler.requests)) " requests, " }
+            @if has_history {
+                span {
+                    "within 24 hours of a change "
+                    (number(&pointer(i, "within_day_of_change"), crawler.within_day_of_change)) ", "
+                }
+                span {
+                    "between captures "
+                    (number(&pointer(i, "between_captures"), crawler.between_captures)) ", "
+                }
+            }
             span { "allowed " (number(&pointer(i, "allowed"), crawler.allowed)) ", " }
             span { "unknown " (number(&pointer(i, "unknown"), crawler.unknown)) "; " }
             span { "robots.txt " (number(&pointer(i, "robots_txt"), crawler.robots_txt)) }
@@ -192,14 +239,30 @@ fn rules(report: &AuditReport) -> Markup {
                     @if let Some((first, last)) = crawler.first.as_ref().zip(crawler.last.as_ref()) {
                         " Seen from " (first) " to " (last) "."
                     }
+                    @if crawler.disallowed_between_captures > 0 {
+                        " Between two captures that both disallow them: "
+                        (number(
+                            &pointer(i, "disallowed_between_captures"),
+                            crawler.disallowed_between_captures,
+                        ))
+                        "."
+                    }
                 }
                 table.pairs {
-                    thead { tr { th { "Broken rule" } th { "Example" } th.n { "Requests" } } }
+                    thead {
+                        tr {
+                            th { "Broken rule" }
+                            th { "Example" }
+                            @if report.has_history { th { "Its time" } }
+                            th.n { "Requests" }
+                        }
+                    }
                     tbody {
                         @for (n, rule) in crawler.rules.iter().enumerate() {
                             tr {
                                 td { (code(&rule.rule, LONGEST_TEXT)) }
                                 td { (code(&rule.example, LONGEST_TEXT)) }
+                                @if report.has_history { td { (rule.example_time) } }
                                 td.n data-unit="requests" {
                                     (number(&pointer(i, &format!("rules/{n}/requests")), rule.requests))
                                 }

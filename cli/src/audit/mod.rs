@@ -55,6 +55,10 @@ pub(crate) struct AuditArgs {
     /// Each line is judged by the newest snapshot whose date is not after the line's time. Earlier
     /// lines are judged by the first snapshot, and counted. A date is 2026, 2026-08, 2026-08-31 or
     /// a time such as 2026-08-31T12:00:00Z; it stands for its first second in UTC.
+    ///
+    /// One snapshot without a date that has a history (`compile --history`) judges each line by the
+    /// rules in force at its own time. With a date, the newest rules of a snapshot count: 1970=SNAP
+    /// judges all lines by them.
     #[arg(short, long, value_name = "SNAP", help_heading = COMMON)]
     pub snapshot: Vec<String>,
     /// A robots.txt file instead of a snapshot
@@ -287,12 +291,29 @@ fn print_warnings(args: &AuditArgs, report: &AuditReport) {
             .map(|site| format!("{} ({})", site.origin, grouped(site.unknown)))
             .collect();
         print_line(format_args!(
-            "robosieve: warning: {} of {} of crawlers could not be judged: no snapshot has their \
-             hosts, such as {}",
+            "robosieve: warning: {} of {} of crawlers could not be judged: {}, such as {}",
             grouped(unknown),
             counted(requests, "request"),
+            cause_of_unknown(unknown, report.before_first_capture),
             escape(&sites.join(", "))
         ));
+    }
+}
+
+/// Why requests could not be judged.
+fn cause_of_unknown(unknown: u64, before_first_capture: u64) -> String {
+    match before_first_capture {
+        0 => "no snapshot has their hosts".to_owned(),
+        1 if unknown == 1 => "it is from before the first capture of its site".to_owned(),
+        all if all == unknown => "they are from before the first capture of their sites".to_owned(),
+        1 => "one is from before the first capture of its site, and no snapshot has the hosts of \
+              the others"
+            .to_owned(),
+        some => format!(
+            "{} are from before the first capture of their sites, and no snapshot has the hosts of \
+             the others",
+            grouped(some)
+        ),
     }
 }
 

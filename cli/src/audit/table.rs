@@ -1,6 +1,6 @@
 //! An audit as text for a terminal.
 
-use super::totals::{AuditTotals, ClaimTotals, ExceptedTotals, label, sender};
+use super::totals::{AuditTotals, ClaimTotals, ExceptedTotals, OpenTotals, label, sender};
 use crate::figures::counts::{counted, grouped};
 use crate::figures::escape::escape_cut;
 use crate::figures::shares::share;
@@ -25,6 +25,14 @@ pub(super) fn table(report: &AuditReport) -> String {
             counted(report.before_first_snapshot, "request")
         );
     }
+    if report.before_first_capture > 0 {
+        push_line(&mut out, &before_first_capture(report));
+    }
+    if let Some(open) = &totals.open
+        && let Some(finding) = open_finding(open)
+    {
+        push_line(&mut out, &finding);
+    }
     if report.crawlers.is_empty() {
         return out;
     }
@@ -40,15 +48,11 @@ pub(super) fn table(report: &AuditReport) -> String {
         gap: 1,
         cells: &[10],
     };
-    let names = [
-        "requests",
-        "disallowed",
-        "share",
-        "of it 2xx",
-        "unknown",
-        "robots.txt",
-        "bytes",
-    ];
+    let mut names = vec!["requests", "disallowed", "share", "of it 2xx"];
+    if report.has_history {
+        names.extend(["in 24 h", "between"]);
+    }
+    names.extend(["unknown", "robots.txt", "bytes"]);
     let _ = writeln!(out, "\n{}", columns.row("crawler", names));
     let mut is_excepted = false;
     for crawler in &report.crawlers {
@@ -57,23 +61,54 @@ pub(super) fn table(report: &AuditReport) -> String {
             is_excepted = true;
             let _ = writeln!(out, "  {EXCEPTED}:");
         }
-        let cells = [
+        let mut cells = vec![
             grouped(crawler.requests),
             grouped(crawler.disallowed),
             share(crawler.disallowed, crawler.requests),
             grouped(crawler.disallowed_2xx),
-            grouped(crawler.unknown),
-            grouped(crawler.robots_txt),
-            grouped(crawler.bytes),
         ];
+        if report.has_history {
+            cells.push(grouped(crawler.within_day_of_change));
+            cells.push(grouped(crawler.between_captures));
+        }
+        cells.extend([crawler.unknown, crawler.robots_txt, crawler.bytes].map(grouped));
         let _ = writeln!(out, "{}", columns.row(&label(crawler, NAME - 2), cells));
     }
     report
         .crawlers
         .iter()
         .filter(|crawler| crawler.disallowed > 0)
-        .for_each(|crawler| details(crawler, &mut out));
+        .for_each(|crawler| details(crawler, report.has_history, &mut out));
     out
+}
+
+/// The number of requests that are older than the captures of their site.
+pub(super) fn before_first_capture(report: &AuditReport) -> String {
+    format!(
+        "{} of crawlers from before the first capture of their site",
+        counted(report.before_first_capture, "request")
+    )
+}
+
+/// The finding about requests that a history leaves open; `None` if there are none.
+pub(super) fn open_finding(open: &OpenTotals) -> Option<String> {
+    let kinds = [
+        (open.within_day_of_change, "within 24 h of a change"),
+        (open.between_captures, "between captures"),
+    ];
+    let parts: Vec<String> = kinds
+        .into_iter()
+        .filter(|(requests, _)| *requests > 0)
+        .map(|(requests, kind)| format!("{} {kind}", grouped(requests)))
+        .collect();
+    if parts.is_empty() {
+        return None;
+    }
+    let requests = counted(open.within_day_of_change + open.between_captures, "request");
+    Some(format!(
+        "Not counted as disallowed, because other rules may have held: {requests}, {}",
+        parts.join(" and ")
+    ))
 }
 
 /// The heading of the crawlers whose disallowed requests need not break the rules.
@@ -159,7 +194,9 @@ fn heading(report: &AuditReport, totals: &AuditTotals) -> String {
     )
 }
 
-fn details(crawler: &CrawlerAudit, out: &mut String) {
+/// The lines about a crawler with disallowed requests. With a history, examples have the time as of
+/// which they were judged.
+fn details(crawler: &CrawlerAudit, has_history: bool, out: &mut String) {
     let sender = sender(crawler).map_or_else(String::new, |sender| format!(" ({sender})"));
     let span = crawler.first.as_deref().zip(crawler.last.as_deref());
     let span = span.map_or_else(String::new, |(first, last)| format!(": {first} to {last}"));
@@ -167,11 +204,20 @@ fn details(crawler: &CrawlerAudit, out: &mut String) {
     out.push('\n');
     push_line(out, &format!("{name}{sender}{span}"));
     push_line(out, &format!("  {}", after_robots_txt(crawler)));
+    if crawler.disallowed_between_captures > 0 {
+        let requests = grouped(crawler.disallowed_between_captures);
+        let text = format!("  {requests} of them between captures, which both disallow them");
+        push_line(out, &text);
+    }
     for rule in &crawler.rules {
         let requests = grouped(rule.requests);
         let text = escape_cut(&rule.rule, RULE);
         let example = escape_cut(&rule.example, EXAMPLE);
-        push_line(out, &format!("  {requests} × {text}  e.g. {example}"));
+        let at = match has_history {
+            true => format!(" at {}", rule.example_time),
+            false => String::new(),
+        };
+        push_line(out, &format!("  {requests} × {text}  e.g. {example}{at}"));
     }
     if crawler.rules_left_out > 0 {
         let requests = counted(crawler.rules_left_out, "disallowed request");

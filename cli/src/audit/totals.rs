@@ -19,10 +19,20 @@ pub(super) struct AuditTotals {
     /// The requests of all crawlers, and the disallowed ones of them.
     pub requests: u64,
     pub disallowed: u64,
-    /// Those of the requests whose host no snapshot has.
+    /// Those of the requests whose host no snapshot has, or not yet at their time.
     pub unknown: u64,
+    /// Those of the requests that a history leaves open; `None` without a history.
+    pub open: Option<OpenTotals>,
     /// Requests that only claim to be of a crawler; `None` if no addresses were compared.
     pub claims: Option<ClaimTotals>,
+}
+
+/// The sums of requests that the rules in force disallow, and that do not count as disallowed
+/// because other rules may have held.
+#[derive(Default)]
+pub(super) struct OpenTotals {
+    pub within_day_of_change: u64,
+    pub between_captures: u64,
 }
 
 /// The sums of requests that only claim to be of a crawler.
@@ -54,8 +64,10 @@ impl AuditTotals {
             requests: 0,
             disallowed: 0,
             unknown: 0,
+            open: None,
             claims: None,
         };
+        let mut open = OpenTotals::default();
         for row in &report.crawlers {
             if row.is_claimed() {
                 claims.requests += row.requests;
@@ -74,7 +86,10 @@ impl AuditTotals {
             totals.requests += row.requests;
             totals.disallowed += row.disallowed;
             totals.unknown += row.unknown;
+            open.within_day_of_change += row.within_day_of_change;
+            open.between_captures += row.between_captures;
         }
+        totals.open = report.has_history.then_some(open);
         // Without published addresses, no request can be distinguished from a claim.
         if report.crawlers.iter().any(|row| row.identity.is_some()) {
             totals.claims = Some(claims);
@@ -118,6 +133,16 @@ pub(super) fn print_audit(report: &AuditReport, elapsed: Duration) {
         format!("of crawlers {}", grouped(totals.requests)),
         format!("disallowed {}", grouped(totals.disallowed)),
     ];
+    if let Some(open) = totals.open {
+        items.push(format!(
+            "within a day of a change {}",
+            grouped(open.within_day_of_change)
+        ));
+        items.push(format!(
+            "between captures {}",
+            grouped(open.between_captures)
+        ));
+    }
     if let Some(claims) = totals.claims {
         items.push(format!("claimed {}", grouped(claims.requests)));
         items.push(format!("claimed disallowed {}", grouped(claims.disallowed)));
