@@ -3,6 +3,7 @@
 //! Random webs come from a seed. `ROBOSIEVE_TEST_HISTORY_ROUNDS` sets the number of rounds, and
 //! `ROBOSIEVE_TEST_HISTORY_SEED` the first seed: docs/dev/TESTING.md has the command.
 
+mod audits;
 mod commands;
 mod constructed;
 mod continued;
