@@ -6,7 +6,12 @@ use crate::forging::{
     with_history,
 };
 use crate::generate::Random;
+use robosieve::audit::{Audit, AuditOptions, AuditOutputs, DatedSnapshot};
+use robosieve::job::Input;
 use robosieve::{Compiler, ErrorKind, Judge, JudgeOptions, Remedy, Snapshot};
+use serde_json::json;
+use std::fmt::Write;
+use std::io::Cursor;
 
 const STARTS: usize = 14;
 const VERSIONS: usize = 15;
@@ -201,6 +206,7 @@ fn flipped_bits_change_no_verdict_of_a_time() {
 #[test]
 fn random_histories_are_survived() {
     let mut random = Random(58);
+    let mut audits = 0;
     for _ in 0..150 {
         let mut sections = sections(with_history());
         let section = STARTS + random.below(6) as usize;
@@ -217,7 +223,39 @@ fn random_histories_are_survived() {
                 _ => content[at..].fill(0xff),
             }
         }
-        survives(&assemble(&sections));
+        let forged = assemble(&sections);
+        survives(&forged);
+        audits += u32::from(audit_survives(&forged));
+    }
+    // Many are damaged where an audit does not look, or not at all.
+    assert!(audits > 20, "{audits}");
+}
+
+/// Audits requests near all times by a forged snapshot. It may give an error or any counts. Returns
+/// whether it gave counts.
+fn audit_survives(bytes: &[u8]) -> bool {
+    let Ok(snapshot) = Snapshot::new(bytes.to_vec()) else {
+        return false;
+    };
+    let mut log = String::new();
+    for time in TIMES.into_iter().filter(|time| (1..1 << 40).contains(time)) {
+        for target in URLS {
+            let line = json!({"time": time, "host": "a.example", "path": target, "status": 200,
+                "user_agent": "FooBot"});
+            writeln!(log, "{line}").unwrap();
+        }
+    }
+    let options = AuditOptions::default().agents(vec!["FooBot".parse().unwrap()]);
+    let audit = Audit::new(vec![DatedSnapshot::new(None, snapshot)], options);
+    let inputs = vec![Input::from_reader("log", Cursor::new(log))];
+    let report = audit.and_then(|audit| audit.run(inputs, AuditOutputs::default(), &|_| {}));
+    match report {
+        Ok(report) => report.has_history,
+        Err(err) => {
+            let is_unjudged = matches!(err.kind(), ErrorKind::BadList(_));
+            assert!(is_corrupt(&err) || is_unjudged, "{err}");
+            false
+        }
     }
 }
 

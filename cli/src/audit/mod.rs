@@ -7,6 +7,7 @@ mod table;
 mod totals;
 
 use crate::agent_args::AgentArgs;
+use crate::error_advice::at_snapshot;
 use crate::figures::counts::{counted, grouped};
 use crate::figures::escape::{escape, escape_lines, to_json_pretty};
 use crate::help_text::{AUDIT_EXAMPLES, AUDIT_SHORT, COMMON, INPUT, OUTPUT};
@@ -245,7 +246,12 @@ pub(crate) fn run(mut args: AuditArgs, quiet: bool) -> anyhow::Result<()> {
     let outputs = outputs
         .breaches_of(args.lines_of.identity())
         .annotated(annotated);
-    let report = audit.run(open_inputs(&inputs)?, outputs, &show)?;
+    let report = audit.run(open_inputs(&inputs)?, outputs, &show);
+    // A history may contradict itself where only judging looks.
+    let report = report.map_err(|err| match &snapshots[..] {
+        [only] => at_snapshot(err, &only.path),
+        _ => err,
+    })?;
     progress.finish();
     if report.lines > 0 && report.invalid == report.lines {
         bail!(
