@@ -240,6 +240,9 @@ const RUNS: &[&str] = &[
     "export -s web.rsieve -a AGENTS --rules -o out0.jsonl",
     "export -s web.rsieve --sitemaps -o out0.parquet",
     "export -s web.rsieve -a AGENTS --stale-at 2027-01-01 -o out0.parquet",
+    "export -s years.rsieve -a AGENTS --history -o out0.jsonl",
+    "export -s years.rsieve -a AGENTS --history -o out0.parquet",
+    "export -s years.rsieve -a AGENTS --disallowed-since -o out0.csv",
     "diff old.rsieve web.rsieve --json",
     "diff old.rsieve web.rsieve -a AGENTS --svg out0",
     "due -s old.rsieve --stale-at 2027-01-01 list.txt -o out0",
@@ -309,6 +312,7 @@ fn inputs_of_runs() -> TestDir {
     }
     for args in [
         "compile -q all.jsonl robots.warc -o web.rsieve",
+        "compile -q --history all.jsonl -o years.rsieve",
         "compile -q half.jsonl -o old.rsieve",
         "captures -q all.jsonl -o web.captures",
     ] {

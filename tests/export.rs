@@ -879,3 +879,167 @@ fn the_name_of_another_table_is_refused_with_the_formats() {
     let message = dir.fails_as("report -s s -a a --csv-to x.parquet | name it x.txt");
     assert!(!message.contains(parquet), "{message}");
 }
+
+/// A directory with the snapshot `s.rsieve` with a history of some answers, and one without in
+/// `newest`.
+fn history_dir() -> TestDir {
+    let dir = TestDir::new();
+    let url = |host: &str| format!("https://{host}.example/robots.txt");
+    let disallow = "User-agent: GPTBot\nDisallow: /";
+    let html = "<!doctype html><p>Moved";
+    let captures = [
+        json!({"url": url("a"), "fetched_at": "2026-01-01", "body": "User-agent: *\nDisallow: /x"}),
+        json!({"url": url("a"), "fetched_at": "2026-02-01", "body": "User-agent: *\nDisallow: /x"}),
+        json!({"url": url("a"), "fetched_at": "2026-03-01", "body": disallow}),
+        json!({"url": url("a"), "fetched_at": "2026-04-01", "status": 429}),
+        json!({"url": url("a"), "fetched_at": "2026-04-20", "status": 503}),
+        json!({"url": url("b"), "fetched_at": "2026-01-01", "status": 301, "headers": {"location": "/r"}}),
+        json!({"url": "https://b.example/r", "fetched_at": "2026-01-01", "body": html}),
+        json!({"url": url("b"), "fetched_at": "2026-02-01", "error": "dns"}),
+        json!({"url": url("c"), "body": disallow}),
+        json!({"url": url("c"), "fetched_at": "2026-02-01", "status": 302}),
+        json!({"url": url("c"), "fetched_at": "2026-03-01", "status": 404}),
+    ];
+    let lines = captures.iter().map(|capture| format!("{capture}\n"));
+    dir.write("a.jsonl", lines.collect::<String>());
+    dir.stdout_of("compile -q --history -o s.rsieve a.jsonl");
+    dir.stdout_of("compile -q -o newest a.jsonl");
+    dir
+}
+
+#[test]
+fn a_history_has_the_versions_worked_out_by_hand() {
+    let dir = history_dir();
+    let rows = dir.rows("--history -a GPTBot,Other");
+    let expected = [
+        json!({
+            "url": "https://a.example/robots.txt", "origin": "https://a.example",
+            "since": "2026-01-01T23:59:59Z", "last_seen": "2026-02-01T23:59:59Z",
+            "changed_at": "2026-03-01T23:59:59Z", "outcome": "rules", "status": 200, "target": null,
+            "bytes": 27, "looks_like": null, "past_limit": false, "cut_short": false,
+            "failing_since": null, "first_unreachable": null, "last_good_file": null,
+            "earlier_target": null, "GPTBot.access": "partial", "GPTBot.named": "*",
+        }),
+        json!({
+            "since": "2026-03-01T23:59:59Z", "last_seen": "2026-03-01T23:59:59Z",
+            "GPTBot.access": "blocked", "GPTBot.named": "name", "Other.access": "allowed",
+            "Other.named": "none",
+        }),
+        json!({
+            "outcome": "server-error", "status": 429, "failing_since": "2026-04-01T23:59:59Z",
+            "first_unreachable": null, "rules_file": null, "bytes": null, "past_limit": null,
+            "GPTBot.access": null, "GPTBot.named": null,
+        }),
+        json!({
+            "outcome": "server-error", "status": 503, "failing_since": "2026-04-01T23:59:59Z",
+            "first_unreachable": "2026-04-20T23:59:59Z", "changed_at": null,
+        }),
+        json!({
+            "url": "https://b.example/robots.txt", "outcome": "redirect", "status": 301,
+            "target": "https://b.example/r", "rules_file": null,
+        }),
+        json!({
+            "outcome": "unreachable", "status": null, "earlier_target": "https://b.example/r",
+            "last_good_file": null, "target": null,
+        }),
+        json!({
+            "url": "https://c.example/robots.txt", "since": null, "last_seen": null,
+            "changed_at": "2026-02-01T23:59:59Z", "GPTBot.access": "blocked",
+        }),
+        json!({"outcome": "redirect", "status": 302, "target": null}),
+        json!({"outcome": "client-error", "status": 404}),
+        json!({
+            "url": "https://b.example/r", "origin": null, "outcome": "rules", "looks_like": "html",
+            "bytes": 0, "GPTBot.access": "allowed",
+        }),
+    ];
+    assert_eq!(rows.len(), expected.len());
+    for (row, expected) in rows.iter().zip(&expected) {
+        assert_row(row, expected);
+    }
+    // The texts join with each other, and with the table of origins.
+    assert_eq!(rows[1]["rules_file"], rows[6]["rules_file"]);
+    for failing in [2, 3] {
+        assert_eq!(rows[failing]["last_good_file"], rows[1]["rules_file"]);
+    }
+    let origins = dir.rows("--columns origin,rules_file --at 2027-01-01");
+    assert_eq!(
+        of(&origins, "https://a.example")["rules_file"],
+        rows[1]["rules_file"]
+    );
+    let summary = dir.done_line("export -s s.rsieve --history -o h.csv");
+    summary.says("rows 10  origins 3");
+    for args in [
+        "--history -a GPTBot",
+        "--disallowed-since -a GPTBot",
+        "--long --disallowed-since -a A",
+    ] {
+        assert_formats_agree(&dir, args);
+    }
+}
+
+#[test]
+fn origins_disallow_since_a_time_between_two_bounds() {
+    let dir = history_dir();
+    let columns = "GPTBot.access,GPTBot.disallowed_after,gptbot_disallowed_since,origin";
+    let rows = dir.rows(&format!("-a GPTBot,Other --columns {columns}"));
+    let expected = [
+        // The failures up to now disallow too, so the run is not broken.
+        (
+            "a",
+            "blocked",
+            json!("2026-02-01T23:59:59Z"),
+            json!("2026-03-01T23:59:59Z"),
+        ),
+        (
+            "b",
+            "blocked",
+            json!("2026-01-01T23:59:59Z"),
+            json!("2026-02-01T23:59:59Z"),
+        ),
+        ("c", "allowed", Value::Null, Value::Null),
+    ];
+    for (host, access, after, since) in expected {
+        let row = of(&rows, &format!("https://{host}.example")).clone();
+        assert_eq!(row["GPTBot.access"], access);
+        assert_eq!(row["GPTBot.disallowed_after"], after, "{host}");
+        assert_eq!(row["GPTBot.disallowed_since"], since, "{host}");
+    }
+    // The last columns of each agent, and of each row.
+    let all = dir
+        .stdout_of("export -q -s s.rsieve -a GPTBot --disallowed-since --column-names underscores");
+    assert!(
+        all.lines()
+            .next()
+            .unwrap()
+            .ends_with("GPTBot_crawl_delay\tGPTBot_disallowed_after\tGPTBot_disallowed_since")
+    );
+    let long = dir.rows("-a GPTBot,Other --long --disallowed-since");
+    assert_eq!(long.len(), 6);
+    assert_eq!(long[0]["disallowed_since"], "2026-03-01T23:59:59Z");
+    assert_eq!(long[1]["disallowed_since"], "2026-04-01T23:59:59Z");
+    assert_eq!(long[1]["disallowed_after"], "2026-03-01T23:59:59Z");
+    let chosen = dir.rows("-a GPTBot --disallowed-since --columns GPTBot.disallowed_since");
+    assert_eq!(chosen[0].len(), 1);
+}
+
+#[test]
+fn questions_that_a_history_does_not_answer_are_refused() {
+    let dir = history_dir();
+    dir.all_fail(&[
+        "export -s newest --history | newest: the snapshot has no history | compile --history",
+        "export -s newest -a GPTBot --disallowed-since | newest: the snapshot has no history",
+        "export -s newest -a A --columns A.disallowed_since | newest: the snapshot has no history",
+        "export -s s.rsieve -a A --as-of 2026-05 --columns A.disallowed_since | --as-of | leave it out",
+        "export -s s.rsieve -a A --as-of 2026-05 --disallowed-since | cannot be used with",
+        "export -s s.rsieve --disallowed-since | name agents with -a",
+        "export -s s.rsieve --history --as-of 2026-05 -o x.csv | --as-of | all times | changed_at",
+        "export -s s.rsieve --history --at now -o x.csv | --at | all times",
+        "export -s s.rsieve --history --stale-at now | --stale-at | all times",
+        "export -s s.rsieve --history --outcome rules | --outcome | all times",
+        "export -s s.rsieve --history --reason rules | --reason | all times",
+        "export -s s.rsieve --history --rules | cannot be used with",
+        "export -s s.rsieve --history --sitemaps | cannot be used with",
+        "export -s s.rsieve --history --columns fetched | no such column | url, origin, since",
+    ]);
+}

@@ -2,7 +2,7 @@
 //! as before.
 
 use crate::command::{Ran, robosieve};
-use crate::forging::{AGENTS, URLS, extents, intact};
+use crate::forging::{AGENTS, URLS, extents, intact, with_history};
 use crate::generate::Random;
 use crate::test_dir::TestDir;
 use robosieve::{Compiler, Judge, JudgeOptions, Snapshot, Verdict};
@@ -95,6 +95,46 @@ fn bit_flips_change_no_check() {
                 "bit {bit}: {ran:?} instead of {wanted:?}"
             );
         }
+    });
+}
+
+/// Each verb that asks a history, once for each of some flipped bits of its sections.
+#[test]
+fn bit_flips_change_no_answer_by_a_history() {
+    let as_of = "--as-of 2025-11-20";
+    let lines = [
+        "export -q -s SNAP -a FooBot --history".to_owned(),
+        "export -q -s SNAP -a FooBot --disallowed-since".to_owned(),
+        format!("export -q -s SNAP -a FooBot {as_of}"),
+        format!("report -q -s SNAP -a FooBot --csv-to - {as_of}"),
+        format!("filter -q -s SNAP -a FooBot {as_of} urls"),
+        format!(
+            "check -s SNAP -a FooBot --unknown allow {as_of} {}",
+            URLS[0]
+        ),
+    ];
+    // The sections of the history.
+    let history = extents(with_history());
+    let bits = history[14].start * 8..history[19].end * 8;
+    on_four_threads(|dir, part| {
+        std::fs::write(dir.join("history"), with_history()).unwrap();
+        let ask = |line: &str, name| run(dir, &line.replace("SNAP", name), &[]);
+        let wanted: Vec<Ran> = lines.iter().map(|line| ask(line, "history")).collect();
+        let failed = wanted.iter().find(|ran| ran.code >= Some(2));
+        assert!(failed.is_none(), "{failed:?}");
+        let mut found = 0;
+        for bit in bits.clone().skip(part * 101).step_by(4 * 101) {
+            let mut bytes = with_history().to_vec();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            std::fs::write(dir.join("s"), bytes).unwrap();
+            for (line, wanted) in lines.iter().zip(&wanted) {
+                let ran = ask(line, "s");
+                let is_refused = ran.code == Some(2) && ran.stdout.is_empty();
+                assert!(is_refused || ran == *wanted, "bit {bit}, {line}: {ran:?}");
+                found += usize::from(is_refused);
+            }
+        }
+        assert!(found > 20, "{found}");
     });
 }
 

@@ -2,8 +2,8 @@
 //! refused. docs/FORMAT.md has the layout, sections 16 to 21.
 
 use crate::forging::{
-    TIMES, URLS, assemble, extents, is_corrupt, sections, survives, verdicts, verdicts_of_times,
-    with_history,
+    TIMES, URLS, assemble, extents, history_tables, is_corrupt, sections, survives, verdicts,
+    verdicts_of_times, with_history,
 };
 use crate::generate::Random;
 use robosieve::audit::{Audit, AuditOptions, AuditOutputs, DatedSnapshot};
@@ -198,6 +198,29 @@ fn flipped_bits_change_no_verdict_of_a_time() {
             let is_right = found.len() == wanted.len();
             assert!(found.contains('!') || is_right && found == wanted, "{bit}");
             refused += usize::from(found.contains('!'));
+        }
+    }
+    assert!(refused > 10);
+}
+
+/// The tables of a history verify what they read of it, too.
+#[test]
+fn flipped_bits_change_no_table_of_a_history() {
+    let wanted = history_tables(&Snapshot::new(with_history()).unwrap()).unwrap();
+    assert!(wanted.len() > 30);
+    let mut refused = 0;
+    for section in STARTS..=FRAMES {
+        let extent = extents(with_history())[section].clone();
+        for bit in (extent.start * 8..extent.end * 8).step_by(31) {
+            let mut bytes = with_history().to_vec();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            match history_tables(&Snapshot::new(bytes).unwrap()) {
+                Ok(found) => assert!(found == wanted, "{bit}"),
+                Err(err) => {
+                    assert!(is_corrupt(&err), "{bit}: {err}");
+                    refused += 1;
+                }
+            }
         }
     }
     assert!(refused > 10);

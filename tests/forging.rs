@@ -437,6 +437,9 @@ fn ask_about_times(snapshot: &Snapshot) {
     }
     let _ = snapshot.history_span();
     verdicts_of_times(snapshot);
+    if let Err(err) = history_tables(snapshot) {
+        assert!(is_corrupt(&err), "{err}");
+    }
     for row in 0..snapshot.origin_count().min(100) {
         let answers = snapshot.timeline(row).take(100).flatten();
         answers.for_each(|answer| drop(format!("{answer:?}")));
@@ -450,6 +453,29 @@ fn ask_about_times(snapshot: &Snapshot) {
             assert!(is_corrupt(&err), "{err}");
         }
     }
+}
+
+/// The tables that come from a history: its versions, and since when agents are disallowed.
+pub(crate) fn history_tables(snapshot: &Snapshot) -> robosieve::Result<Vec<String>> {
+    let agents = AGENTS.map(|agent| agent.parse().unwrap());
+    let judge = Judge::new(snapshot, &agents, JudgeOptions::default())?;
+    let versions = Exporter::new(&judge, ExportTable::History)?;
+    let origins = Exporter::new(&judge, ExportTable::OriginsLong)?;
+    let columns = ["origin", "agent", "disallowed_after", "disallowed_since"];
+    let mut rows = Vec::new();
+    for exporter in [versions, origins.choose_columns(&columns)?] {
+        let mut position = ExportPosition::default();
+        while let Some(batches) = exporter.read(&mut position)? {
+            for batch in &batches {
+                for row in 0..batch.rows() {
+                    let columns = 0..batch.columns().len();
+                    let values = columns.map(|column| batch.value(row, column));
+                    rows.push(format!("{:?}", values.collect::<Vec<_>>()));
+                }
+            }
+        }
+    }
+    Ok(rows)
 }
 
 /// Reads what a report reads: the rows of all origins, and the files that decide about them.

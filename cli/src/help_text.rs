@@ -398,6 +398,8 @@ Examples:
       --columns origin,detail
   robosieve export -s web.rsieve --sitemaps -o sitemaps.jsonl.zst
   robosieve export -s web.rsieve --rules -a GPTBot --as jsonl | jq -r .pattern | sort | uniq -c
+  robosieve export -s years.rsieve -a GPTBot --disallowed-since -o origins.parquet
+  robosieve export -s years.rsieve -a GPTBot --history -o versions.parquet
 
 A row has the outcome of an origin's robots.txt, its fetch, its rules and fields in numbers, and \
 three columns for each agent of -a. AGENT.access is allowed, partial or blocked: the agent may \

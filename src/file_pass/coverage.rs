@@ -13,12 +13,15 @@
 //! same few rule sets, so a cache keeps their coverages.
 
 use crate::error::Result;
+use crate::explain::answers::allows_path;
 use crate::file_pass::listed_rule::{ListedRule, visit_rules};
 use crate::judge::AgentGroup;
 use crate::judge::path::allows;
+use crate::matcher::canonical::{canonical, reduce};
 use crate::matcher::rule_set::Rules;
 use crate::matcher::{Candidate, PathSignature, RuleCache};
 use crate::profile::Profile;
+use crate::robots::{Group, Rule, RuleKind};
 use crate::simd::AnyBackend;
 use crate::snapshot::Snapshot;
 use crate::snapshot::format::NONE;
@@ -114,78 +117,117 @@ pub(super) fn coverage(
     rules: &Rules<'_>,
     cache: &mut RuleCache,
 ) -> Result<Coverage> {
-    let mut search = WitnessSearch {
-        view,
-        profile,
-        offset,
-        rules,
-        refused: false,
-        allowed: false,
-    };
-    // Only a rule that matches all paths matches this one.
-    search.judge(&[b'/', ANY], cache)?;
-    let mut tried = 0;
-    visit_rules(view, rules, |rule| {
+    let mut search = WitnessSearch::new(profile, |path: &[u8]| {
+        allows(
+            view,
+            offset,
+            rules,
+            Candidate::new(path),
+            &mut PathSignature::new(),
+            cache,
+            AnyBackend::detect(),
+        )
+    });
+    search.judge_the_rest()?;
+    visit_rules(view, rules, |rule| search.visit(&rule))?;
+    Ok(search.coverage())
+}
+
+/// How much these groups of a parsed robots.txt disallow together, as [`coverage`].
+pub(super) fn coverage_of_groups(groups: &[&Group<'_>], profile: Profile) -> Result<Coverage> {
+    let rules: Vec<&[Rule<'_>]> = groups.iter().map(|group| group.rules()).collect();
+    let mut signature = PathSignature::new();
+    let mut search = WitnessSearch::new(profile, |path: &[u8]| {
+        let groups = groups.iter().copied();
+        Ok(allows_path(groups, path, profile, &mut signature))
+    });
+    search.judge_the_rest()?;
+    for rule in reduce(canonical(&rules)) {
+        let rule = ListedRule {
+            pattern: &rule.text,
+            anchored: rule.anchored,
+            allow: rule.kind == RuleKind::Allow,
+        };
+        if search.visit(&rule)?.is_break() {
+            break;
+        }
+    }
+    Ok(search.coverage())
+}
+
+/// A search for a disallowed and an allowed path.
+struct WitnessSearch<F> {
+    profile: Profile,
+    /// Whether the rules allow a path.
+    allows: F,
+    /// Whether a disallowed path is known.
+    refused: bool,
+    /// Whether an allowed path other than `/robots.txt` is known.
+    allowed: bool,
+    /// The rules that were tried.
+    tried: usize,
+}
+
+impl<F: FnMut(&[u8]) -> Result<bool>> WitnessSearch<F> {
+    fn new(profile: Profile, allows: F) -> Self {
+        Self {
+            profile,
+            allows,
+            refused: false,
+            allowed: false,
+            tried: 0,
+        }
+    }
+
+    /// Judges a path that only a rule for all paths matches.
+    fn judge_the_rest(&mut self) -> Result<()> {
+        self.judge(&[b'/', ANY])
+    }
+
+    /// Judges the witnesses of a rule, if they can settle anything.
+    fn visit(&mut self, rule: &ListedRule<'_>) -> Result<ControlFlow<()>> {
         // The witness of an allow rule can only show an allowed path, and the reverse.
         let is_known = if rule.allow {
-            search.allowed
+            self.allowed
         } else {
-            search.refused
+            self.refused
         };
         if is_known {
             return Ok(ControlFlow::Continue(()));
         }
-        tried += 1;
-        for path in witnesses(&rule) {
-            search.judge(&path, cache)?;
+        self.tried += 1;
+        for path in witnesses(rule) {
+            self.judge(&path)?;
         }
-        let is_done = search.refused && search.allowed || tried >= MAX_TRIED;
+        let is_done = self.refused && self.allowed || self.tried >= MAX_TRIED;
         Ok(if is_done {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
         })
-    })?;
-    Ok(match (search.refused, search.allowed) {
-        (true, false) if tried < MAX_TRIED => Coverage::Wholly,
-        (false, _) if tried < MAX_TRIED => Coverage::Not,
-        _ => Coverage::Partly,
-    })
-}
+    }
 
-/// A search for a disallowed and an allowed path.
-struct WitnessSearch<'r, 'a> {
-    view: &'r View<'a>,
-    profile: Profile,
-    offset: u32,
-    rules: &'r Rules<'a>,
-    /// Whether a disallowed path is known.
-    refused: bool,
-    /// Whether an allowed path other than `/robots.txt` is known.
-    allowed: bool,
-}
-
-impl WitnessSearch<'_, '_> {
     /// Judges a path, and records whether it is disallowed or allowed.
-    fn judge(&mut self, path: &[u8], cache: &mut RuleCache) -> Result<()> {
+    fn judge(&mut self, path: &[u8]) -> Result<()> {
         let is_robots_txt = path == b"/robots.txt";
         if is_robots_txt && self.profile == Profile::Rfc9309 {
             return Ok(());
         }
-        if allows(
-            self.view,
-            self.offset,
-            self.rules,
-            Candidate::new(path),
-            &mut PathSignature::new(),
-            cache,
-            AnyBackend::detect(),
-        )? {
+        if (self.allows)(path)? {
             self.allowed |= !is_robots_txt;
         } else {
             self.refused = true;
         }
         Ok(())
+    }
+
+    /// The coverage, once the rules were visited.
+    fn coverage(&self) -> Coverage {
+        match (self.refused, self.allowed) {
+            (true, false) if self.tried < MAX_TRIED => Coverage::Wholly,
+            (false, _) if self.tried < MAX_TRIED => Coverage::Not,
+            _ => Coverage::Partly,
+        }
     }
 }
 

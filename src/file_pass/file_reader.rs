@@ -2,12 +2,16 @@
 
 use crate::error::Result;
 use crate::file_pass::agent_names::AgentNames;
-use crate::file_pass::coverage::{AgentCoverage, Coverage, CoverageCache, DecidedBy};
+use crate::file_pass::coverage::{
+    AgentCoverage, Coverage, CoverageCache, DecidedBy, coverage_of_groups,
+};
 use crate::judge::engine::Engine;
+use crate::robots::{Group, RobotsRef};
 use crate::snapshot::Snapshot;
 use crate::snapshot::format::NONE;
 use crate::snapshot::text_reader::TextReader;
 use crate::snapshot::view::{TokenChain, View};
+use std::collections::HashMap;
 
 /// Reads the robots.txt files of a snapshot, by number. One per thread.
 ///
@@ -95,18 +99,60 @@ impl<'s> FileReader<'s> {
         self.coverages.of_rules(offset)
     }
 
-    /// How much a robots.txt disallows to each agent of an engine, and why.
+    /// How much a robots.txt disallows to each agent of an engine, and why. It may be an old one of a
+    /// history: that is parsed, in some tens of microseconds.
     pub(crate) fn agent_coverages(
         &mut self,
         file: u32,
         engine: &Engine<'_>,
     ) -> Result<Vec<AgentCoverage>> {
+        if file >= self.snapshot.file_count() {
+            return self.old_agent_coverages(file, engine);
+        }
         let offsets = engine.agent_groups(file)?;
         let mut agents = Vec::with_capacity(offsets.len());
         for of in offsets {
             agents.push(AgentCoverage {
                 coverage: self.coverages.of_rules(of.offset)?,
                 decided_by: DecidedBy::of_group(of),
+            });
+        }
+        Ok(agents)
+    }
+
+    /// [`agent_coverages`](Self::agent_coverages) of an old robots.txt, whose rules are not stored.
+    fn old_agent_coverages(
+        &mut self,
+        file: u32,
+        engine: &Engine<'_>,
+    ) -> Result<Vec<AgentCoverage>> {
+        let text = self.texts.read(file)?;
+        let robots = RobotsRef::parse(&text, engine.profile());
+        let mut agents: Vec<AgentCoverage> = Vec::with_capacity(engine.agents().len());
+        // Most agents obey the same groups, those for `*`, so each choice of groups is judged once.
+        let mut known: HashMap<Vec<usize>, Coverage> = HashMap::new();
+        for agent in engine.agents() {
+            let (numbers, name) = robots.groups_for(agent, engine.options().agent_match);
+            let decided_by = match name {
+                Some(_) => DecidedBy::Name,
+                None if numbers.is_empty() => DecidedBy::NoGroup,
+                None => DecidedBy::Global,
+            };
+            let coverage = match known.get(&numbers) {
+                Some(coverage) => *coverage,
+                None => {
+                    let groups: Vec<&Group<'_>> = numbers
+                        .iter()
+                        .filter_map(|number| robots.groups().get(*number))
+                        .collect();
+                    let coverage = coverage_of_groups(&groups, engine.profile())?;
+                    known.insert(numbers, coverage);
+                    coverage
+                }
+            };
+            agents.push(AgentCoverage {
+                coverage,
+                decided_by,
             });
         }
         Ok(agents)

@@ -54,6 +54,7 @@ pub use response::ResponseRobots;
 pub(crate) use rule_source::{AgentGroup, RuleSource};
 pub use session::JudgeSession;
 pub use site::Site;
+pub(crate) use status_policy::Ruling;
 pub use status_policy::{StatusPolicy, UnknownOrigin};
 pub use verdicts::Verdicts;
 pub use verdicts_ref::VerdictsRef;

@@ -4,11 +4,11 @@
 //! same status policy.
 
 use super::engine::Engine;
-use super::status_policy::{Ruling, ruling};
+use super::status_policy::{Ruling, ruling, ruling_changes};
 use crate::error::{Error, ErrorKind, Result};
 use crate::explain::Reason;
-use crate::snapshot::OriginEntry;
 use crate::snapshot::view::{TokenChain, View};
+use crate::snapshot::{OriginEntry, Outcome};
 
 /// The source of an origin's rules, which is the same for all agents.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +56,16 @@ impl Engine<'_> {
             file,
             refused: ruling == Ruling::Disallow,
         })
+    }
+
+    /// The ruling of the status policy on an outcome at `time`.
+    pub(crate) fn ruling_at(&self, outcome: &Outcome, has_last_good: bool, time: i64) -> Ruling {
+        ruling(self.policy, outcome, has_last_good, Some(time))
+    }
+
+    /// The times at which the ruling on an outcome may change, in any order.
+    pub(crate) fn ruling_changes(&self, outcome: &Outcome) -> impl Iterator<Item = i64> {
+        ruling_changes(self.policy, outcome)
     }
 
     /// The rules of each agent in a robots.txt, in the order of the agents.

@@ -140,6 +140,27 @@ impl Snapshot {
     }
 }
 
+impl Snapshot {
+    /// The last good copy of a failing node that `hops` redirects lead to: that of its failures, or the
+    /// answer of an earlier redirect's target when these began.
+    pub(crate) fn last_good_copy(
+        &self,
+        node: u32,
+        failure: &VersionFailure,
+        hops: usize,
+    ) -> Result<Option<u32>> {
+        let chain = ChainAt {
+            snapshot: self,
+            time: failure.first_failure.unwrap_or(i64::MIN),
+            visited: VisitedNodes::new(node),
+            hops,
+            source: None,
+            validity: None,
+        };
+        chain.last_good(node, failure)
+    }
+}
+
 impl<'s> ChainAt<'s, '_> {
     /// The version of a node at the time of this chain.
     fn version_of(&mut self, node: u32) -> Result<Option<Version>> {

@@ -15,7 +15,7 @@ use crate::simd;
 use crate::snapshot::format::{BodyBits, NONE, Section};
 use crate::snapshot::outcome::OutcomeClass;
 use crate::snapshot::read::Snapshot;
-use crate::snapshot::text::{DeltaUnpacker, Unpacker};
+use crate::snapshot::text::{DeltaUnpacker, Unpacker, text_len};
 use crate::time_span::TimeSpan;
 use crate::url::ROBOTS_PATH;
 use std::ops::Range;
@@ -302,6 +302,21 @@ impl Snapshot {
         Ok(start..end)
     }
 
+    /// The node with this version: the last one whose versions begin up to it. Cost: a binary search.
+    pub(crate) fn node_of_version(&self, version: u32) -> Result<u32> {
+        let (mut low, mut high) = (0, self.node_count());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.versions_of(middle)?.start <= version {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        let node = low.checked_sub(1);
+        node.ok_or_else(|| Error::corrupt("a version of no URL"))
+    }
+
     /// The version with this number.
     pub(crate) fn version(&self, number: u32) -> Result<Version> {
         let at = number as usize * VERSION_LEN;
@@ -357,19 +372,30 @@ impl Snapshot {
         }
     }
 
-    /// The version of a node that holds at `time`. Cost: a binary search.
-    pub(crate) fn version_at(&self, node: u32, time: i64) -> Result<VersionAt> {
+    /// The number of versions of a node that begin before `end`. Cost: a binary search.
+    pub(crate) fn versions_before(&self, node: u32, end: i64) -> Result<u32> {
         let versions = self.versions_of(node)?;
-        // The first version that begins after the time.
+        Ok(self.first_version(&versions, |start| start >= end)? - versions.start)
+    }
+
+    /// The first of these versions whose start is late; their end if none is.
+    fn first_version(&self, versions: &Range<u32>, is_late: impl Fn(i64) -> bool) -> Result<u32> {
         let (mut low, mut high) = (versions.start, versions.end);
         while low < high {
             let middle = low + (high - low) / 2;
-            if self.version_start(middle)? <= time {
-                low = middle + 1;
-            } else {
+            if is_late(self.version_start(middle)?) {
                 high = middle;
+            } else {
+                low = middle + 1;
             }
         }
+        Ok(low)
+    }
+
+    /// The version of a node that holds at `time`. Cost: a binary search.
+    pub(crate) fn version_at(&self, node: u32, time: i64) -> Result<VersionAt> {
+        let versions = self.versions_of(node)?;
+        let low = self.first_version(&versions, |start| start > time)?;
         let until = if low < versions.end {
             self.version_start(low)?
         } else {
@@ -485,6 +511,17 @@ impl Snapshot {
             len,
             "the frame of an old text",
         )
+    }
+
+    /// The length of the text of a robots.txt: of a file, or of an old one. Nothing is decompressed.
+    pub(crate) fn any_text_len(&self, file: u32) -> Result<u32> {
+        match file.checked_sub(self.file_count()) {
+            None => self.text_len(file),
+            Some(old) => {
+                let (text, end) = self.history_text(old)?;
+                text_len(self.history_frame(text.start, end)?)
+            }
+        }
     }
 
     /// Decompresses the text of a robots.txt: of a file, or of an old one, which may be a difference

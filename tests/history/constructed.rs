@@ -355,7 +355,7 @@ const WEBS: [(&str, &str); 28] = [
 ];
 
 /// A time as the texts have it.
-fn time(text: &str) -> Option<i64> {
+pub(super) fn time(text: &str) -> Option<i64> {
     if text == "-" {
         return None;
     }
@@ -367,7 +367,7 @@ fn time(text: &str) -> Option<i64> {
 }
 
 /// A site as the texts have it: its origin.
-fn origin(text: &str) -> String {
+pub(super) fn origin(text: &str) -> String {
     match text.strip_prefix("s:") {
         Some(host) => format!("https://{host}.test"),
         None => format!("http://{text}.test"),
@@ -383,7 +383,7 @@ fn url(text: &str) -> String {
 }
 
 /// A capture, from the words of its line.
-fn capture(words: &[&str]) -> Capture {
+pub(super) fn capture(words: &[&str]) -> Capture {
     let (status, content) = match words[2] {
         "to" => (
             301,

@@ -163,11 +163,11 @@ const NO_ANSWER: Verdicts = Verdicts {
     reason: "no answer",
 };
 
-fn agents() -> Vec<Agent> {
+pub(super) fn agents() -> Vec<Agent> {
     AGENTS.iter().map(|name| name.parse().unwrap()).collect()
 }
 
-fn options(way: Way) -> JudgeOptions {
+pub(super) fn options(way: Way) -> JudgeOptions {
     let policy: StatusPolicy = way.policy.parse().unwrap();
     JudgeOptions::default()
         .status_policy(policy)

@@ -9,6 +9,8 @@ mod constructed;
 mod continued;
 mod doors;
 mod model;
+mod since;
+mod table;
 mod webs;
 
 use crate::generate::Random;

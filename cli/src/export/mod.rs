@@ -17,14 +17,14 @@ use crate::summary::print_export;
 use crate::time::{RetryArgs, parse_instant_or_now};
 use crate::value_enums::named;
 use crate::verify_args::VerifyArgs;
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use form::ExportForm;
 use robosieve::export::{ColumnNames, ExportBatch, ExportStats, ExportTable, Exporter};
 use robosieve::job;
 use robosieve::judge::Reason;
 use robosieve::snapshot::OutcomeClass;
-use robosieve::{Judge, JudgeOptions, Snapshot};
+use robosieve::{ErrorKind, Judge, JudgeOptions, Snapshot};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -54,6 +54,19 @@ pub(crate) struct ExportArgs {
     /// repeat for each agent.
     #[arg(long, conflicts_with_all = ["sitemaps", "rules"], help_heading = OUTPUT)]
     pub long: bool,
+    /// Add the columns `disallowed_after` and `disallowed_since` for each agent
+    ///
+    /// The snapshot needs a history (`compile --history`). The columns are the bounds of the time in
+    /// which an origin began to disallow everything to the agent: the last time at which it was known
+    /// not to, and the first at which it did, without a break since. --columns can choose them without
+    /// this option.
+    #[arg(
+        long,
+        conflicts_with_all = ["sitemaps", "rules", "history", "as_of"],
+        hide_short_help = true,
+        help_heading = OUTPUT
+    )]
+    pub disallowed_since: bool,
     /// Write one row per sitemap
     #[arg(long, conflicts_with = "rules", help_heading = OUTPUT)]
     pub sitemaps: bool,
@@ -61,8 +74,18 @@ pub(crate) struct ExportArgs {
     ///
     /// Without -a, each user-agent line of a group has a row for each rule of the group. With -a,
     /// each agent has a row for each rule that it obeys.
-    #[arg(long, help_heading = OUTPUT)]
+    #[arg(long, conflicts_with = "history", help_heading = OUTPUT)]
     pub rules: bool,
+    /// Write one row per URL and version of its answer
+    ///
+    /// The snapshot needs a history (`compile --history`). A redirect has its target, whose versions
+    /// are rows too. -a adds what the text of a version lets each agent fetch.
+    #[arg(
+        long,
+        conflicts_with_all = ["long", "sitemaps"],
+        help_heading = OUTPUT
+    )]
+    pub history: bool,
     /// Write only these columns, in this order
     ///
     /// Commas separate them, and the option may be repeated. Both spellings of an agent's column
@@ -112,7 +135,13 @@ pub(crate) fn run(args: &ExportArgs, quiet: bool) -> anyhow::Result<()> {
     if args.long && args.agents.is_empty() {
         bail!("--long writes one row per origin and agent; name agents with -a, such as -a GPTBot");
     }
+    if args.disallowed_since && args.agents.is_empty() {
+        bail!(
+            "--disallowed-since has two columns per agent; name agents with -a, such as -a GPTBot"
+        );
+    }
     refuse_reasons(&args.reason)?;
+    refuse_selections_of_history(args)?;
     let snapshot = Snapshot::open(&args.snapshot)?;
     args.verify.all(&snapshot, &args.snapshot)?;
     let selected = args.agents.resolve_with_sets(quiet)?;
@@ -128,10 +157,15 @@ pub(crate) fn run(args: &ExportArgs, quiet: bool) -> anyhow::Result<()> {
     let judge = Judge::new(&described, agents, options)?;
     let progress = Progress::of_inputs(std::slice::from_ref(&args.snapshot), quiet);
     let show = |at: job::Progress| progress.set(at.bytes_read);
-    let exporter = Exporter::new(&judge, table(args)).map_err(|err| err.at(&args.snapshot))?;
+    let mut exporter = Exporter::new(&judge, table(args)).map_err(|err| err.at(&args.snapshot))?;
+    if args.disallowed_since {
+        let added = exporter.disallowed_since();
+        exporter = added.map_err(|err| err.at(&args.snapshot))?;
+    }
     let exporter = exporter
         .column_names(args.column_names.unwrap_or(form.column_names()))
-        .choose_columns(&args.columns)?
+        .choose_columns(&args.columns)
+        .map_err(|err| without_history(err, args))?
         .stale_at(args.stale_at)
         .retry_failed(args.retry.retry_failed)
         .outcomes(&args.outcome)
@@ -168,7 +202,43 @@ fn refuse_reasons(reasons: &[Reason]) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The error of columns that the snapshot lacks the history for.
+fn without_history(err: robosieve::Error, args: &ExportArgs) -> anyhow::Error {
+    match err.kind() {
+        ErrorKind::NoHistory if args.time.as_of.is_some() => anyhow!(
+            "--as-of describes the snapshot of one time, which has no history; leave it out, or \
+             leave the columns of --disallowed-since out of --columns"
+        ),
+        _ => at_snapshot(err, &args.snapshot).into(),
+    }
+}
+
+/// Refuses the options that say of which time an origin is, or which origins are written: the table
+/// of the history has all times.
+fn refuse_selections_of_history(args: &ExportArgs) -> anyhow::Result<()> {
+    let options = [
+        ("--as-of", args.time.as_of.is_some()),
+        ("--at", args.at.is_some()),
+        ("--stale-at", args.stale_at.is_some()),
+        ("--outcome", !args.outcome.is_empty()),
+        ("--reason", !args.reason.is_empty()),
+    ];
+    for (option, is_given) in options {
+        if args.history && is_given {
+            bail!(
+                "{option} selects among the answers of one time, and --history writes those of all \
+                 times; select its rows by `since`, `changed_at` and `outcome`, or export without \
+                 --history"
+            );
+        }
+    }
+    Ok(())
+}
+
 fn table(args: &ExportArgs) -> ExportTable {
+    if args.history {
+        return ExportTable::History;
+    }
     match (args.sitemaps, args.rules, args.long) {
         (true, _, _) => ExportTable::Sitemaps,
         (_, true, _) => ExportTable::Rules,

@@ -20,13 +20,21 @@ pub(super) enum OriginAccess {
 }
 
 impl OriginAccess {
-    pub(super) fn access(&self, agent: usize) -> ExportValue<'static> {
-        let coverage = match self {
+    fn coverage(&self, agent: usize) -> Option<Coverage> {
+        match self {
             Self::ByRules(agents) => agents.get(agent).map(|of| of.coverage),
             Self::ByStatus { refused: true } => Some(Coverage::Wholly),
             Self::ByStatus { refused: false } => Some(Coverage::Not),
-        };
-        coverage.map_or(ExportValue::Null, |coverage| {
+        }
+    }
+
+    /// Whether everything is disallowed to an agent.
+    pub(super) fn is_blocked(&self, agent: usize) -> bool {
+        self.coverage(agent) == Some(Coverage::Wholly)
+    }
+
+    pub(super) fn access(&self, agent: usize) -> ExportValue<'static> {
+        self.coverage(agent).map_or(ExportValue::Null, |coverage| {
             ExportValue::Text(access_name(coverage))
         })
     }
@@ -78,19 +86,28 @@ impl<'s> AccessReader<'s> {
         source: RuleSource,
         files: &mut FileReader<'_>,
     ) -> Result<OriginAccess> {
-        let Some(file) = source.file else {
-            return Ok(OriginAccess::ByStatus {
+        match source.file {
+            Some(file) => Ok(OriginAccess::ByRules(self.of_file(file, files)?)),
+            None => Ok(OriginAccess::ByStatus {
                 refused: source.refused,
-            });
-        };
+            }),
+        }
+    }
+
+    /// The access by the rules of a robots.txt, which may be an old one of a history.
+    pub(super) fn of_file(
+        &mut self,
+        file: u32,
+        files: &mut FileReader<'_>,
+    ) -> Result<Rc<Vec<AgentCoverage>>> {
         if let Some(found) = self.cache.get(&file) {
-            return Ok(OriginAccess::ByRules(Rc::clone(found)));
+            return Ok(Rc::clone(found));
         }
         let agents = Rc::new(files.agent_coverages(file, self.engine)?);
         if self.cache.len() >= MAX_CACHED {
             self.cache.clear();
         }
         self.cache.insert(file, Rc::clone(&agents));
-        Ok(OriginAccess::ByRules(agents))
+        Ok(agents)
     }
 }

@@ -1,14 +1,14 @@
 //! Numbers the pieces of work of a table.
 //!
 //! A *cell* is an origin, or in the long table a pair of an origin and an agent. Cells are numbered
-//! origin by origin. A block may begin and end within an origin: in the long table, the texts of an
+//! origin by origin. In the table of the history, a cell is a version of an answer. A block may begin and end within an origin: in the long table, the texts of an
 //! origin repeat for each agent, and hundreds of copies of a long text exceed any block.
 
 use super::columns::ExportTable;
 use crate::judge::engine::Engine;
 use std::ops::Range;
 
-/// The cells of a table.
+/// The cells of a table. In that of the history, versions take the place of origins.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cells {
     origins: u32,
@@ -20,7 +20,10 @@ impl Cells {
     pub(super) fn of(table: ExportTable, engine: &Engine<'_>) -> Self {
         let agents = u32::try_from(engine.agents().len()).unwrap_or(u32::MAX);
         Self {
-            origins: engine.snapshot().origin_count(),
+            origins: match table {
+                ExportTable::History => engine.snapshot().version_count(),
+                _ => engine.snapshot().origin_count(),
+            },
             per_origin: if table == ExportTable::OriginsLong {
                 agents
             } else {

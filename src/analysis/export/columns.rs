@@ -18,6 +18,13 @@ pub enum ExportTable {
     /// One row per user-agent line and rule of an origin. If the judge has agents: one row per
     /// agent and rule that the agent obeys.
     Rules,
+    /// One row per version of the answer of a URL: the history of the snapshot
+    /// ([`Compiler::history`](crate::Compiler::history)). URLs are the robots.txt of each origin, in
+    /// the order of the origins, and then the other URLs that redirects lead to. A redirect has its
+    /// target, whose versions are rows of their own. The selections of origins
+    /// ([`stale_at`](super::Exporter::stale_at), [`outcomes`](super::Exporter::outcomes) and
+    /// [`reasons`](super::Exporter::reasons)) do not apply.
+    History,
 }
 
 /// The type of a column.
@@ -104,14 +111,28 @@ pub(super) enum ExportField {
     Access(usize),
     Named(usize),
     CrawlDelay(usize),
+    DisallowedAfter(usize),
+    DisallowedSince(usize),
     /// The name of the row's agent.
     AgentName,
-    /// The three values for the row's agent.
+    /// The values for the row's agent.
     AgentAccess,
     AgentNamed,
     AgentCrawlDelay,
+    AgentDisallowedAfter,
+    AgentDisallowedSince,
     Sitemap,
     Url,
+    Since,
+    LastSeen,
+    ChangedAt,
+    Target,
+    FirstUnreachable,
+    LastGoodFile,
+    EarlierTarget,
+    LooksLike,
+    PastLimit,
+    CutShort,
     Group,
     Kind,
     Pattern,
@@ -179,6 +200,20 @@ const ROW_AGENT: &[FixedColumn] = &[
     ),
 ];
 
+/// The columns of the agent of a row that only a history has.
+const ROW_AGENT_SINCE: &[FixedColumn] = &[
+    (
+        "disallowed_after",
+        ExportType::Time,
+        ExportField::AgentDisallowedAfter,
+    ),
+    (
+        "disallowed_since",
+        ExportType::Time,
+        ExportField::AgentDisallowedSince,
+    ),
+];
+
 const SITEMAPS: &[FixedColumn] = &[
     ("origin", ExportType::Text, ExportField::Origin),
     ("sitemap", ExportType::Text, ExportField::Sitemap),
@@ -193,6 +228,39 @@ const RULES: &[FixedColumn] = &[
     ("kind", ExportType::Text, ExportField::Kind),
     ("pattern", ExportType::Text, ExportField::Pattern),
     ("line", ExportType::Integer, ExportField::Line),
+];
+
+/// The columns of a version of an answer, before those of agents.
+const HISTORY: &[FixedColumn] = &[
+    ("url", ExportType::Text, ExportField::Url),
+    ("origin", ExportType::Text, ExportField::Origin),
+    ("since", ExportType::Time, ExportField::Since),
+    ("last_seen", ExportType::Time, ExportField::LastSeen),
+    ("changed_at", ExportType::Time, ExportField::ChangedAt),
+    ("outcome", ExportType::Text, ExportField::Outcome),
+    ("status", ExportType::Integer, ExportField::Status),
+    ("target", ExportType::Text, ExportField::Target),
+    ("rules_file", ExportType::Integer, ExportField::RulesFile),
+    ("bytes", ExportType::Integer, ExportField::Bytes),
+    ("looks_like", ExportType::Text, ExportField::LooksLike),
+    ("past_limit", ExportType::Boolean, ExportField::PastLimit),
+    ("cut_short", ExportType::Boolean, ExportField::CutShort),
+    ("failing_since", ExportType::Time, ExportField::FailingSince),
+    (
+        "first_unreachable",
+        ExportType::Time,
+        ExportField::FirstUnreachable,
+    ),
+    (
+        "last_good_file",
+        ExportType::Integer,
+        ExportField::LastGoodFile,
+    ),
+    (
+        "earlier_target",
+        ExportType::Text,
+        ExportField::EarlierTarget,
+    ),
 ];
 
 impl ExportColumn {
@@ -294,6 +362,17 @@ impl ExportField {
         matches!(
             self,
             Self::Access(_) | Self::Named(_) | Self::AgentAccess | Self::AgentNamed
+        ) || self.needs_history()
+    }
+
+    /// Whether the value comes from the history.
+    pub(super) fn needs_history(self) -> bool {
+        matches!(
+            self,
+            Self::DisallowedAfter(_)
+                | Self::DisallowedSince(_)
+                | Self::AgentDisallowedAfter
+                | Self::AgentDisallowedSince
         )
     }
 
@@ -303,6 +382,8 @@ impl ExportField {
             (Self::AgentAccess, Some(agent)) => Self::Access(agent),
             (Self::AgentNamed, Some(agent)) => Self::Named(agent),
             (Self::AgentCrawlDelay, Some(agent)) => Self::CrawlDelay(agent),
+            (Self::AgentDisallowedAfter, Some(agent)) => Self::DisallowedAfter(agent),
+            (Self::AgentDisallowedSince, Some(agent)) => Self::DisallowedSince(agent),
             (other, _) => other,
         }
     }
@@ -315,24 +396,57 @@ pub(super) fn all_columns(table: ExportTable, agents: &[Agent]) -> Vec<ExportCol
         ExportTable::OriginsLong => [ORIGINS, ROW_AGENT].concat(),
         ExportTable::Sitemaps => SITEMAPS.to_vec(),
         ExportTable::Rules => RULES.to_vec(),
+        ExportTable::History => HISTORY.to_vec(),
     };
     let mut columns: Vec<ExportColumn> = fixed.into_iter().map(ExportColumn::fixed).collect();
-    if table == ExportTable::Origins {
-        for (number, agent) in agents.iter().enumerate() {
-            columns.extend(columns_of_agent(number, agent));
-        }
+    // The delay comes from a text, and the texts of all versions would all be parsed for it.
+    let of_agent = match table {
+        ExportTable::Origins => 3,
+        ExportTable::History => 2,
+        _ => 0,
+    };
+    for (number, agent) in agents.iter().enumerate() {
+        columns.extend(columns_of_agent(number, agent).into_iter().take(of_agent));
     }
     columns
 }
 
 /// The columns of a table that [`all_columns`] leaves out.
-pub(super) fn unlisted_columns(table: ExportTable) -> Vec<ExportColumn> {
+pub(super) fn unlisted_columns(table: ExportTable, agents: &[Agent]) -> Vec<ExportColumn> {
     match table {
         ExportTable::Origins | ExportTable::OriginsLong => {
-            UNLISTED.iter().copied().map(ExportColumn::fixed).collect()
+            let fixed = UNLISTED.iter().copied().map(ExportColumn::fixed);
+            fixed.chain(since_columns(table, agents)).collect()
         }
-        ExportTable::Sitemaps | ExportTable::Rules => Vec::new(),
+        ExportTable::Sitemaps | ExportTable::Rules | ExportTable::History => Vec::new(),
     }
+}
+
+/// The columns that say since when agents are disallowed: two per agent, or two of the row's agent.
+pub(super) fn since_columns(table: ExportTable, agents: &[Agent]) -> Vec<ExportColumn> {
+    let mut columns = Vec::new();
+    match table {
+        ExportTable::Origins => {
+            for (number, agent) in agents.iter().enumerate() {
+                for (suffix, field) in [
+                    ("disallowed_after", ExportField::DisallowedAfter(number)),
+                    ("disallowed_since", ExportField::DisallowedSince(number)),
+                ] {
+                    columns.push(ExportColumn::of_agent(
+                        agent,
+                        suffix,
+                        ExportType::Time,
+                        field,
+                    ));
+                }
+            }
+        }
+        ExportTable::OriginsLong => {
+            columns.extend(ROW_AGENT_SINCE.iter().copied().map(ExportColumn::fixed));
+        }
+        ExportTable::Sitemaps | ExportTable::Rules | ExportTable::History => {}
+    }
+    columns
 }
 
 /// The columns of the agent with this number. Their names begin with its label.

@@ -90,7 +90,8 @@ impl<'s> FileValueReader<'s> {
         let text = files.text(file)?;
         let robots = RobotsRef::parse(&text, self.profile);
         let values = Rc::new(match self.table {
-            ExportTable::Origins | ExportTable::OriginsLong => {
+            // The table of the history has no values of texts.
+            ExportTable::Origins | ExportTable::OriginsLong | ExportTable::History => {
                 FileValues::Origins(self.text_values(&robots))
             }
             ExportTable::Sitemaps => FileValues::Sitemaps(sitemap_lines(&robots)),

@@ -1,18 +1,20 @@
-//! Exports: a snapshot as a table with one row per origin, per origin and agent, per sitemap or per
-//! rule.
+//! Exports: a snapshot as a table with one row per origin, per origin and agent, per sitemap, per
+//! rule, or per version of an answer.
 //!
 //! [`Exporter`] computes the rows on all threads, in the order of the origins. `docs/EXPORT.md`
 //! describes every column.
 //!
 //! `cells` numbers the origins, or the pairs of origin and agent. `origin_blocks` cuts them into
 //! blocks, and `rows` computes the rows of a block: `file_values` parses each robots.txt, `access`
-//! computes what agents may fetch, `rule_groups` lists rules. `batch` stores rows by column, and
+//! computes what agents may fetch, `disallowed_since` walks back over the history, `rule_groups` lists rules, and `versions` those of a history.
+//! `batch` stores rows by column, and
 //! `table_file` encodes them as Parquet. `stored_files` reads the distinct robots.txt files.
 
 mod access;
 mod batch;
 mod cells;
 mod columns;
+mod disallowed_since;
 mod file_values;
 mod origin_blocks;
 mod rows;
@@ -21,6 +23,7 @@ mod selection;
 mod stored_files;
 #[cfg(feature = "parquet")]
 mod table_file;
+mod versions;
 
 pub use batch::{ExportBatch, ExportValue};
 pub use columns::{ColumnNames, ExportColumn, ExportTable, ExportType};
@@ -42,6 +45,7 @@ use crate::pipeline::ordered::{self, OrderedItem};
 use crate::snapshot::OutcomeClass;
 use batch::BatchLimit;
 use cells::Cells;
+use disallowed_since::RunMemos;
 use origin_blocks::{BlockLimit, OriginSource};
 use rayon::prelude::*;
 use rows::RowReader;
@@ -123,6 +127,10 @@ pub struct ExportPosition {
 pub struct Exporter<'e> {
     judge: &'e Judge,
     selection: ExportSelection,
+    /// How the names of columns are written.
+    column_spelling: ColumnNames,
+    /// Since when agents are disallowed, as far as it is known.
+    run_memos: RunMemos,
     /// The time that ages count to.
     now: Option<i64>,
     /// Further metadata of a Parquet file.
@@ -143,9 +151,14 @@ impl<'e> Exporter<'e> {
     /// options decide their values. It may have no agents.
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's description is damaged.
+    /// [`ErrorKind::Corrupt`](crate::ErrorKind::Corrupt) if the snapshot's description is damaged;
+    /// [`ErrorKind::NoHistory`](crate::ErrorKind::NoHistory) for
+    /// [`ExportTable::History`] of a snapshot without one.
     pub fn new(judge: &'e Judge, table: ExportTable) -> Result<Self> {
         let engine = judge.engine();
+        if table == ExportTable::History {
+            engine.snapshot().require_history()?;
+        }
         let newest = engine
             .snapshot()
             .metadata()?
@@ -163,14 +176,16 @@ impl<'e> Exporter<'e> {
         Ok(Self {
             judge,
             selection,
+            column_spelling: ColumnNames::default(),
+            run_memos: RunMemos::default(),
             now: engine.options().at.or(newest),
             metadata: Vec::new(),
             progress: &|_| {},
         })
     }
 
-    /// The columns, in their order: at first all of the table but `rules_file` and
-    /// `status_access`.
+    /// The columns, in their order: at first all of the table but `rules_file`, `status_access` and
+    /// those of [`disallowed_since`](Self::disallowed_since).
     pub fn columns(&self) -> &[ExportColumn] {
         &self.selection.columns
     }
@@ -180,22 +195,85 @@ impl<'e> Exporter<'e> {
         for column in &mut self.selection.columns {
             column.set_names(names);
         }
+        self.column_spelling = names;
         self
     }
 
     /// Chooses columns by their names, in this order, or all if none are named. Either spelling of
     /// a name is found, in any case. So are `rules_file`, the number of the robots.txt whose rules
-    /// decide, which [`StoredFiles`] reads, and `status_access`, the access of all agents where none
-    /// does.
+    /// decide, which [`StoredFiles`] reads, `status_access`, the access of all agents where none does,
+    /// and the columns of [`disallowed_since`](Self::disallowed_since).
     ///
     /// # Errors
+    /// [`ErrorKind::NoHistory`](crate::ErrorKind::NoHistory) for a column that needs one;
     /// [`ErrorKind::BadJob`](crate::ErrorKind::BadJob) for a name without a column, and for columns
     /// whose names differ at most in case. Names that only [`ColumnNames::Underscores`] makes equal
     /// have the remedy [`NameColumnsWithDots`](crate::Remedy::NameColumnsWithDots).
     pub fn choose_columns(mut self, names: &[impl AsRef<str>]) -> Result<Self> {
-        let unlisted = columns::unlisted_columns(self.selection.table);
-        self.selection.columns = selection::choose(&self.selection.columns, &unlisted, names)?;
+        let agents = self.judge.engine().agents();
+        let unlisted = columns::unlisted_columns(self.selection.table, agents);
+        let listed = &self.selection.columns;
+        // A column of the history may be listed already.
+        let unlisted = unlisted.into_iter().filter(|column| {
+            let is_same = |other: &ExportColumn| other.field() == column.field();
+            !listed.iter().any(is_same)
+        });
+        let unlisted: Vec<ExportColumn> = unlisted.collect();
+        self.selection.columns = selection::choose(listed, &unlisted, names)?;
+        self.require_history_of_columns()?;
         Ok(self)
+    }
+
+    /// Adds the columns that say since when an origin disallows everything to each agent, by the
+    /// history of the snapshot: `disallowed_after`, the last time at which it was known not to, and
+    /// `disallowed_since`, the first time at which it did, without a break until its newest answer.
+    /// Tables without columns of agents get none.
+    ///
+    /// Cost: for each origin and agent that is disallowed, a walk back to the answer before. A URL
+    /// that many origins redirect to is walked once per thread and agent.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoHistory`](crate::ErrorKind::NoHistory).
+    ///
+    /// ```
+    /// use robosieve::export::{ExportTable, ExportValue, Exporter};
+    /// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
+    /// let archive = br#"
+    ///     {"url": "https://e.example/robots.txt", "status": 404, "fetched_at": 10}
+    ///     {"url": "https://e.example/robots.txt", "status": 404, "fetched_at": 20}
+    ///     {"url": "https://e.example/robots.txt", "body": "User-agent: a\nDisallow: /", "fetched_at": 30}"#;
+    /// let mut compiler = Compiler::default().history(true);
+    /// compiler.add_reader("memory", archive.as_slice())?;
+    /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+    /// let judge = Judge::new(snapshot, &["a".parse()?], JudgeOptions::default())?;
+    /// let exporter = Exporter::new(&judge, ExportTable::Origins)?
+    ///     .disallowed_since()?
+    ///     .choose_columns(&["a.disallowed_after", "a.disallowed_since"])?;
+    /// let batches = exporter.read_origins(&[0])?;
+    /// let found = [0, 1].map(|column| batches[0].value(0, column));
+    /// assert_eq!(found, [ExportValue::Time(20), ExportValue::Time(30)]);
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    pub fn disallowed_since(mut self) -> Result<Self> {
+        let engine = self.judge.engine();
+        engine.snapshot().require_history()?;
+        let more = columns::since_columns(self.selection.table, engine.agents());
+        let names = self.column_spelling;
+        self.selection
+            .columns
+            .extend(more.into_iter().map(|mut column| {
+                column.set_names(names);
+                column
+            }));
+        Ok(self)
+    }
+
+    fn require_history_of_columns(&self) -> Result<()> {
+        let mut columns = self.selection.columns.iter();
+        match columns.any(|column| column.field().needs_history()) {
+            true => self.judge.engine().snapshot().require_history(),
+            false => Ok(()),
+        }
     }
 
     /// Sets the columns and their order. Each is one of [`columns`](Self::columns); a column of
@@ -378,7 +456,18 @@ impl<'e> Exporter<'e> {
     /// # Ok::<(), robosieve::Error>(())
     /// ```
     pub fn read_origins(&self, origins: &[u32]) -> Result<Vec<ExportBatch>> {
-        let cells = Cells::of(self.selection.table, self.judge.engine());
+        let engine = self.judge.engine();
+        if self.selection.table == ExportTable::History {
+            let mut ranges = Vec::with_capacity(origins.len());
+            for row in origins {
+                // Rows of other URLs follow those of origins.
+                engine.snapshot().origin_at(*row)?;
+                let versions = engine.snapshot().versions_of(*row)?;
+                ranges.push(u64::from(versions.start)..u64::from(versions.end));
+            }
+            return self.read_cells(ranges);
+        }
+        let cells = Cells::of(self.selection.table, engine);
         self.read_cells(origins.iter().map(|row| cells.of_origin(*row)))
     }
 
@@ -392,7 +481,8 @@ impl<'e> Exporter<'e> {
     }
 
     fn row_reader(&self, limit: BatchLimit) -> RowReader<'_> {
-        RowReader::new(self.judge.engine(), &self.selection, self.now, limit)
+        let engine = self.judge.engine();
+        RowReader::new(engine, &self.selection, &self.run_memos, self.now, limit)
     }
 
     /// Writes all rows to a Parquet file with typed columns and row groups of 65,536 rows. The file

@@ -8,6 +8,7 @@ use super::cells::Cells;
 use super::columns::ExportTable;
 use super::rows::ExportStats;
 use super::rule_groups;
+use super::versions::version_weight;
 use crate::error::Result;
 use crate::judge::engine::Engine;
 use crate::pipeline::source::BlockSource;
@@ -68,6 +69,9 @@ impl<'s, T> OriginSource<'s, T> {
     /// The estimated bytes of the rows of a cell of an origin.
     fn weight(&self, row: u32) -> Result<u64> {
         let snapshot = self.engine.snapshot();
+        if self.table == ExportTable::History {
+            return version_weight(snapshot, row);
+        }
         let entry = snapshot.origin_at(row)?;
         // Many origins may share a source or a detail of up to 64 KiB.
         let (source, detail) = entry.strings();
@@ -85,6 +89,7 @@ impl<'s, T> OriginSource<'s, T> {
             + match self.table {
                 ExportTable::Origins | ExportTable::OriginsLong => len,
                 ExportTable::Sitemaps => 4 * len,
+                ExportTable::History => 0,
                 // Each rule of a group has a row for each agent.
                 ExportTable::Rules => {
                     let agents = self.engine.agents().len() as u64;

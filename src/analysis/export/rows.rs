@@ -4,9 +4,11 @@ use super::access::{AccessReader, OriginAccess};
 use super::batch::{BatchLimit, ExportBatch, ExportValue};
 use super::cells::Cells;
 use super::columns::{ExportColumn, ExportField, ExportTable};
+use super::disallowed_since::{DisallowedSince, RunMemos, SinceReader, TextAccess};
 use super::file_values::{FileValueReader, FileValues, SitemapLine, TextValues};
 use super::rule_groups::RuleGroup;
 use super::selection::ExportSelection;
+use super::versions::{VersionedUrl, push_version};
 use crate::agent::Agent;
 use crate::analysis::host_parts::last_label;
 #[cfg(feature = "domains")]
@@ -47,6 +49,8 @@ pub(super) struct RowReader<'s> {
     files: FileReader<'s>,
     file_values: FileValueReader<'s>,
     access: AccessReader<'s>,
+    /// If a column needs it.
+    since: Option<SinceReader<'s>>,
     batch: ExportBatch,
 }
 
@@ -54,6 +58,7 @@ impl<'s> RowReader<'s> {
     pub(super) fn new(
         engine: &'s Engine<'s>,
         selection: &'s ExportSelection,
+        run_memos: &'s RunMemos,
         now: Option<i64>,
         limit: BatchLimit,
     ) -> Self {
@@ -74,6 +79,10 @@ impl<'s> RowReader<'s> {
                 engine.profile(),
             ),
             access: AccessReader::new(engine),
+            since: fields
+                .iter()
+                .any(|field| field.needs_history())
+                .then(|| SinceReader::new(engine, run_memos)),
             batch: ExportBatch::new(&selection.columns, limit),
         }
     }
@@ -84,6 +93,9 @@ impl<'s> RowReader<'s> {
         ranges: impl IntoIterator<Item = Range<u64>>,
         emit: Emit<'_>,
     ) -> Result<ExportStats> {
+        if self.selection.table == ExportTable::History {
+            return self.read_versions(ranges, emit);
+        }
         let mut stats = ExportStats::default();
         let by_origin = self.cells;
         let cells = ranges
@@ -100,6 +112,40 @@ impl<'s> RowReader<'s> {
                 stats.origins += u64::from(agents.start == 0);
                 stats.rows += self.read_origin(&entry, rules, agents, emit)?;
             }
+        }
+        flush(&mut self.batch, emit)?;
+        Ok(stats)
+    }
+
+    /// Passes the rows of some ranges of versions to `emit`, in batches.
+    fn read_versions(
+        &mut self,
+        ranges: impl IntoIterator<Item = Range<u64>>,
+        emit: Emit<'_>,
+    ) -> Result<ExportStats> {
+        let snapshot = self.engine.snapshot();
+        let mut stats = ExportStats::default();
+        let mut current: Option<VersionedUrl> = None;
+        for cell in ranges.into_iter().flatten() {
+            // A cell is a version, whose number has 32 bits.
+            let number = cell as u32;
+            let url = match current.take() {
+                Some(url) if url.contains(number) => url,
+                _ => VersionedUrl::of_version(snapshot, number)?,
+            };
+            let access = self.needs_access.then_some(&mut self.access);
+            push_version(
+                snapshot,
+                &url,
+                number,
+                access,
+                &mut self.files,
+                &mut self.batch,
+            )?;
+            stats.rows += 1;
+            stats.origins += u64::from(url.begins_origin(number));
+            current = Some(url);
+            end_row(&mut self.batch, emit)?;
         }
         flush(&mut self.batch, emit)?;
         Ok(stats)
@@ -152,6 +198,22 @@ impl<'s> RowReader<'s> {
         } else {
             None
         };
+        let since = match (&mut self.since, &access) {
+            (Some(since), Some(access)) => {
+                let mut texts = TextAccess {
+                    access: &mut self.access,
+                    files: &mut self.files,
+                };
+                // The agents of these rows: of all columns, or one per row.
+                let of_rows = match self.selection.table {
+                    ExportTable::OriginsLong => agents.clone(),
+                    _ => 0..self.engine.agents().len(),
+                };
+                let disallowed = of_rows.filter(|agent| access.is_blocked(*agent));
+                since.of_origin(entry.row(), disallowed, &mut texts)?
+            }
+            _ => Vec::new(),
+        };
         let bytes = match entry.file() {
             Some(file) if self.needs_bytes => {
                 Some(i64::from(self.engine.snapshot().text_len(file)?))
@@ -182,6 +244,8 @@ impl<'s> RowReader<'s> {
                     ExportField::Named(agent) => access
                         .as_ref()
                         .map_or(ExportValue::Null, |access| access.named(agent)),
+                    ExportField::DisallowedAfter(agent) => time(since_of(&since, agent).after),
+                    ExportField::DisallowedSince(agent) => time(since_of(&since, agent).since),
                     field => origin
                         .value(field, now)
                         .unwrap_or_else(|| text_value(values, field)),
@@ -189,6 +253,14 @@ impl<'s> RowReader<'s> {
             end_row(&mut self.batch, emit)?;
         }
         Ok(rows)
+    }
+}
+
+/// Since when an agent is disallowed, among the agents that are, in ascending order.
+fn since_of(found: &[(usize, DisallowedSince)], agent: usize) -> DisallowedSince {
+    match found.binary_search_by_key(&agent, |(agent, _)| *agent) {
+        Ok(at) => found[at].1,
+        Err(_) => DisallowedSince::default(),
     }
 }
 
@@ -288,17 +360,17 @@ fn text_value<'f>(values: Option<&'f TextValues>, field: ExportField) -> ExportV
     }
 }
 
-fn integer<'v>(value: Option<impl Into<i64>>) -> ExportValue<'v> {
+pub(super) fn integer<'v>(value: Option<impl Into<i64>>) -> ExportValue<'v> {
     value.map_or(ExportValue::Null, |value| {
         ExportValue::Integer(value.into())
     })
 }
 
-fn time<'v>(value: Option<i64>) -> ExportValue<'v> {
+pub(super) fn time<'v>(value: Option<i64>) -> ExportValue<'v> {
     value.map_or(ExportValue::Null, ExportValue::Time)
 }
 
-fn text(value: Option<&str>) -> ExportValue<'_> {
+pub(super) fn text(value: Option<&str>) -> ExportValue<'_> {
     value.map_or(ExportValue::Null, ExportValue::Text)
 }
 
