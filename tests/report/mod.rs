@@ -9,6 +9,7 @@ mod pages;
 mod reach;
 mod sampling;
 mod series;
+mod since;
 mod units;
 
 use crate::command::Ran;

@@ -68,6 +68,20 @@ pub(crate) struct ReportArgs {
         help_heading = COMMON
     )]
     pub every: Option<Period>,
+    /// Count by period when sites began to disallow each agent
+    ///
+    /// The snapshot needs a history (`compile --history`). Counts the sites whose rules disallow
+    /// everything to an agent now, by the period of the capture that found the beginning: they did so
+    /// without a break since. Those that did in their first answer are counted apart.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "PERIOD",
+        conflicts_with_all = ["series", "as_of"],
+        hide_short_help = true,
+        help_heading = UNITS
+    )]
+    pub disallowed_since: Option<Period>,
     #[command(flatten)]
     pub units: UnitArgs,
     /// Count only the units that all snapshots of --series share

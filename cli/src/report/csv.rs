@@ -17,6 +17,7 @@ pub(super) fn csv(report: &Report) -> String {
     sets(report, &mut out);
     concentrations(report, &mut out);
     groups(report, &agents, &mut out);
+    disallowed_since(report, &mut out);
     reasons(report, &agents, &mut out);
     top_origins(report, &agents, &mut out);
     rules(report, &agents, &mut out);
@@ -130,6 +131,23 @@ fn groups(report: &Report, agents: &[&str], out: &mut CsvWriter) {
             out.counts(key, "origins_", counts.named());
             let intervals = group.intervals.iter().filter_map(|of| of.get(number));
             out.intervals(key, "origins_", intervals.flat_map(|of| of.named()));
+        }
+    }
+}
+
+/// The periods in which units began to disallow each agent.
+fn disallowed_since(report: &Report, out: &mut CsvWriter) {
+    if let Some(since) = &report.disallowed_since {
+        for of in &since.agents {
+            let key = ["disallowed_since", "", &of.agent];
+            out.counts(
+                key,
+                "",
+                [("origins", of.units), ("first_answer", of.first_answer)],
+            );
+            for (period, began) in since.periods.iter().zip(&of.began) {
+                out.line(["disallowed_since", period, &of.agent], "origins", began);
+            }
         }
     }
 }

@@ -180,6 +180,19 @@ pub(super) fn groups(report: &Report) -> Option<String> {
     ))
 }
 
+/// The headline of the periods: how many units began to disallow the most disallowed agent after their
+/// first answer.
+pub(super) fn since(report: &Report) -> Option<String> {
+    let since = report.disallowed_since.as_ref()?;
+    let of = since.agents.get(*report.agents_by_refusal().first()?)?;
+    Some(format!(
+        "Rules of {} disallow {} wholly, of {} since a later answer than the first",
+        counted(of.units, report.by.name()),
+        escape_cut(&of.agent, RULE),
+        grouped(of.units - of.first_answer),
+    ))
+}
+
 /// The sample that a report counts, and its intervals.
 pub(super) fn sample(by: UnitKind, sample: &SampleFacts) -> String {
     format!(

@@ -26,7 +26,7 @@ use crate::stats_json::RunRecord;
 use crate::summary::print_report;
 use outputs::{json_text, made_at, open_outputs, write};
 use robosieve::job;
-use robosieve::{Judge, Snapshot};
+use robosieve::{ErrorKind, Judge, Snapshot};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -69,6 +69,18 @@ fn run_on_snapshot(args: &ReportArgs, path: &Path, quiet: bool) -> anyhow::Resul
     let mut reporter = Reporter::new(&judge);
     args.units.apply(&lists, &mut reporter);
     reporter.sets = &sets;
+    let label = |seconds| {
+        args.disallowed_since
+            .and_then(|period| period.label_of(seconds))
+    };
+    reporter.since = args.disallowed_since.map(|period| Periods {
+        every: period.name(),
+        label: &label,
+    });
+    if args.disallowed_since.is_some() && !described.has_history() {
+        // Lists may take hours before the figures of the snapshot.
+        return Err(robosieve::Error::from(ErrorKind::NoHistory).at(path).into());
+    }
     let report = build_report(args, reporter, path, inputs, quiet)?;
     let (weights, groups) = (report.weights.as_ref(), report.group_list.as_ref());
     args.units

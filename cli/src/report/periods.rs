@@ -1,4 +1,5 @@
-//! The periods of `--every`: the instants at which a series looks at a history.
+//! The periods of `--every` and `--disallowed-since`: the instants at which a series looks at a
+//! history, and the spans of time in which sites began to disallow.
 
 use super::series_labels::LabelledSnapshot;
 use crate::time::time;
@@ -48,6 +49,26 @@ impl Period {
             Self::Year => 1.year(),
         };
         Ok(first.checked_add(span)?)
+    }
+
+    /// The label of the period with a time; `None` for a time beyond the calendar.
+    pub(super) fn label_of(self, seconds: i64) -> Option<String> {
+        let timestamp = Timestamp::from_second(seconds).ok()?;
+        let day = timestamp.to_zoned(TimeZone::UTC).date();
+        // Labels of years before 0 would not be in order.
+        let first = self.first_day(day).ok()?;
+        (first.year() >= 0).then(|| self.label(first))
+    }
+
+    /// The name on the command line.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Week => "week",
+            Self::Month => "month",
+            Self::Quarter => "quarter",
+            Self::Year => "year",
+        }
     }
 
     /// The label of the period that begins with this day, as ISO 8601 writes it where it does.
@@ -160,6 +181,18 @@ mod tests {
             assert_eq!(begins.to_string(), first, "{period:?}");
             assert_eq!(period.next(begins).unwrap().to_string(), next, "{period:?}");
             assert_eq!(period.label(begins), label, "{period:?}");
+            let time = day
+                .parse::<Date>()
+                .unwrap()
+                .to_zoned(TimeZone::UTC)
+                .unwrap();
+            let seconds = time.timestamp().as_second() + 86_399;
+            assert_eq!(
+                period.label_of(seconds).as_deref(),
+                Some(label),
+                "{period:?}"
+            );
+            assert_eq!(period.label_of(i64::MAX), None);
         }
     }
 }

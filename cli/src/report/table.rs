@@ -1,6 +1,8 @@
 //! A report as text for a terminal.
 
-use super::fold::{AgentReport, Example, NO_GROUP, Report, SampleFacts, UnitGroup, UnitKind};
+use super::fold::{
+    AgentReport, AgentSince, Example, NO_GROUP, Report, SampleFacts, UnitGroup, UnitKind,
+};
 use super::group_measures::GROUP_MEASURES;
 use super::headlines;
 use crate::figures::counts::{counted, counted_as, grouped};
@@ -60,6 +62,18 @@ const LIST_COLUMNS: Columns<'_> = Columns {
     name: NAME,
     ..GROUP_COLUMNS
 };
+
+/// The columns of periods: a count per agent.
+const SINCE_COLUMNS: Columns<'_> = Columns {
+    indent: 2,
+    name: 18,
+    gap: 0,
+    cells: &[15],
+};
+/// The most agents of that table, the characters of their names, and the most periods.
+const SINCE_AGENTS: usize = 5;
+const SINCE_AGENT: usize = 14;
+const PERIODS: usize = 36;
 
 pub(super) fn table(report: &Report) -> String {
     let mut out = ReportTable {
@@ -177,6 +191,7 @@ fn agents(report: &Report, out: &mut ReportTable) {
     sets(report, out);
     weights(report, out);
     groups(report, out);
+    disallowed_since(report, out);
     let Some((lists, heading)) = report.lists.as_ref().zip(headlines::urls(report)) else {
         return;
     };
@@ -249,6 +264,34 @@ fn sets(report: &Report, out: &mut ReportTable) {
             out.line(SET_COLUMNS.row(INTERVAL, intervals));
         }
     }
+}
+
+/// The units that began to disallow each agent, by period. The most disallowed agents come first.
+fn disallowed_since(report: &Report, out: &mut ReportTable) {
+    let (Some(since), Some(heading)) = (&report.disallowed_since, headlines::since(report)) else {
+        return;
+    };
+    out.heading(heading);
+    let shown: Vec<&AgentSince> = report
+        .agents_by_refusal()
+        .into_iter()
+        .filter_map(|agent| since.agents.get(agent))
+        .take(SINCE_AGENTS)
+        .collect();
+    let mut row = |name: &str, count: &dyn Fn(&AgentSince) -> String| {
+        out.line(SINCE_COLUMNS.row(name, shown.iter().map(|of| count(of))));
+    };
+    row(&since.every, &|of| escape_cut(&of.agent, SINCE_AGENT));
+    row("the first answer", &|of| grouped(of.first_answer));
+    // The newest periods matter most, so the oldest are added up if there are many.
+    let hidden = since.periods.len().saturating_sub(PERIODS);
+    if hidden > 0 {
+        row("earlier", &|of| grouped(of.began[..hidden].iter().sum()));
+    }
+    for (at, period) in since.periods.iter().enumerate().skip(hidden) {
+        row(period, &|of| grouped(of.began[at]));
+    }
+    row("all", &|of| grouped(of.units));
 }
 
 /// The same by weight.

@@ -8,7 +8,7 @@
 //!
 //! Rules and declared preferences come from the distinct robots.txt files: `survey` reads each file
 //! once, for `rules` and `signals`. The lists are judged in one pass, which counts verdicts and
-//! keeps a sample of disallowed URLs. `deciding` explains the sample, and `example` one URL.
+//! keeps a sample of disallowed URLs. With a history, `since` counts when units began to disallow. `deciding` explains the sample, and `example` one URL.
 //! [`Series`] has the figures of several snapshots.
 
 mod access;
@@ -27,6 +27,7 @@ mod sample;
 mod sampling;
 mod series;
 mod signals;
+mod since;
 mod survey;
 mod tally;
 mod top_origins;
@@ -40,6 +41,7 @@ pub use reporter::{Grouping, Reporter};
 pub use robosieve::export::Coverage;
 pub use sampling::{Interval, SampleFacts, Sampling};
 pub use series::{Series, SeriesPoint};
+pub use since::Periods;
 pub use unit_kind::UnitKind;
 pub use units::UnitSet;
 pub use weights::Weights;

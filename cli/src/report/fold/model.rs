@@ -55,6 +55,9 @@ pub struct Report {
     pub groups: Option<Vec<UnitGroup>>,
     /// The list that groups the units, if there is one.
     pub group_list: Option<GroupListFacts>,
+    /// The periods in which the units began to disallow the agents. `None` unless requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disallowed_since: Option<SincePeriods>,
     /// The reasons of verdicts, only those that occur.
     #[serde(rename = "bases")]
     pub reasons: Vec<ReasonReport>,
@@ -187,6 +190,30 @@ impl UnitGroup {
             ..*of_report
         }
     }
+}
+
+/// The periods in which units began to disallow everything to agents, by the history of the snapshot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SincePeriods {
+    /// The length of a period, such as `month`.
+    pub every: String,
+    /// The periods with a count, the oldest first, such as `2026-03`.
+    pub periods: Vec<String>,
+    /// Each agent, in the order given.
+    pub agents: Vec<AgentSince>,
+}
+
+/// The units whose rules disallow everything to an agent, by the time when that began.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AgentSince {
+    /// The agent as given.
+    pub agent: String,
+    /// All of them: `wholly_by_name` and `wholly_by_global` of the agent.
+    pub units: u64,
+    /// Of these, the units that did so in their first answer, or since an unknown time.
+    pub first_answer: u64,
+    /// The others, by the period of the capture that found it.
+    pub began: Vec<u64>,
 }
 
 /// A figure that one registrable domain holds more than a tenth of. Figures of less than 20 units

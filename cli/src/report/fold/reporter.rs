@@ -14,6 +14,7 @@ use super::rules::TopRules;
 use super::sample::Sample;
 use super::sampling::{Interval, SampleFacts, Sampling};
 use super::series::SeriesPoint;
+use super::since::{Periods, since_periods};
 use super::survey::{count_rules, survey_files, used_files};
 use super::tally::{ListCounter, Tally};
 use super::top_origins::top_origins;
@@ -52,6 +53,8 @@ pub struct Reporter<'r> {
     pub sets: &'r [AgentSubset],
     /// The groups that the units are counted by.
     pub groups: Option<Grouping<'r>>,
+    /// The periods by which the beginnings of disallowing are counted. The snapshot needs a history.
+    pub since: Option<Periods<'r>>,
     /// Only a random sample of the units is counted, with intervals for all shares of it. With
     /// groups, the shares of each group are counted on a sample of its own, of the same size. URLs
     /// and weights have no intervals.
@@ -126,6 +129,7 @@ impl<'r> Reporter<'r> {
             weights: None,
             sets: &[],
             groups: None,
+            since: None,
             sampling: None,
             top: 20,
             records: RecordOptions::default(),
@@ -280,6 +284,10 @@ impl<'r> Reporter<'r> {
             }
             None => top_origins(snapshot, rows.iter().copied(), table, None, self.top)?,
         };
+        let since = match self.since {
+            Some(periods) => Some(since_periods(judge, table, rows, periods)?),
+            None => None,
+        };
         snapshot.verify_unchanged()?;
         let UnitFigures { table, rows, .. } = &figures;
         let urls = |agent| match lists {
@@ -295,6 +303,7 @@ impl<'r> Reporter<'r> {
             agents: figures.agents(judge, urls),
             together_intervals: figures.together_intervals(),
             concentrations: concentrations(judge, self.by, rows, table, &figures.agents)?,
+            disallowed_since: since,
             reasons: reason_reports(table, rows, lists),
             top_origins,
             rules: top.report(&rule_counts),

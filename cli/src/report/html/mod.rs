@@ -30,6 +30,7 @@ pub(super) fn page(report: &Report, made_at: i64) -> String {
                     (unit_sections::weighted(report))
                     (agents::urls(report))
                     (unit_sections::groups(report))
+                    (sections::disallowed_since(report))
                     (sections::reasons(report))
                     (sections::top_origins(report))
                     (sections::deciding(report))

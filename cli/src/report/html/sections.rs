@@ -18,6 +18,9 @@ use robosieve::robots::RobotsLine;
 const COLUMNS: usize = 24;
 const ROWS: usize = 25;
 
+/// The most periods.
+const PERIODS: usize = 60;
+
 /// The most characters of a name next to a cell.
 const SHORT_NAME: usize = 16;
 
@@ -80,6 +83,62 @@ pub(super) fn reasons(report: &Report) -> Markup {
                     }
                 }
             }
+        }
+    }
+}
+
+/// The units that began to disallow each agent, by period.
+pub(super) fn disallowed_since(report: &Report) -> Markup {
+    let (Some(since), Some(heading)) = (&report.disallowed_since, headlines::since(report)) else {
+        return html! {};
+    };
+    let all = report.agents_by_refusal();
+    let columns: Vec<usize> = all.into_iter().take(HORIZONTAL).collect();
+    // The newest periods matter most, so the oldest are left out if there are many.
+    let hidden = since.periods.len().saturating_sub(PERIODS);
+    let cell = |agent: usize, field: &str, count: u64| {
+        number(&format!("/disallowed_since/agents/{agent}/{field}"), count)
+    };
+    html! {
+        section {
+            p.kicker { "Since when" }
+            h2 { (unbroken(&heading)) }
+            div.wide tabindex="0" role="region" aria-label="Periods by agents" {
+                table {
+                    thead {
+                        tr {
+                            th { "Since" }
+                            @for &agent in &columns {
+                                th.n { (escape_cut(&since.agents[agent].agent, LONGEST_NAME)) }
+                            }
+                        }
+                    }
+                    tbody {
+                        tr {
+                            td { "the first answer" }
+                            @for &agent in &columns {
+                                td.n { (cell(agent, "first_answer", since.agents[agent].first_answer)) }
+                            }
+                        }
+                        @for (at, period) in since.periods.iter().enumerate().skip(hidden) {
+                            tr {
+                                td { (period) }
+                                @for &agent in &columns {
+                                    td.n { (cell(agent, &format!("began/{at}"), since.agents[agent].began[at])) }
+                                }
+                            }
+                        }
+                        tr {
+                            td { "all" }
+                            @for &agent in &columns {
+                                td.n { (cell(agent, "units", since.agents[agent].units)) }
+                            }
+                        }
+                    }
+                }
+            }
+            @if hidden > 0 { p.soft { "The " (hidden) " oldest periods are left out; the JSON has them." } }
+            (and_more(report.agents.len(), HORIZONTAL, "agent"))
         }
     }
 }
