@@ -137,13 +137,6 @@ struct Place {
     hops: usize,
 }
 
-/// A failing answer.
-struct Failing<'o> {
-    outcome: &'o Outcome,
-    /// The last good copy, once it is asked for.
-    last_good: Option<Option<u32>>,
-}
-
 impl<'s> SinceReader<'s> {
     pub(super) fn new(engine: &'s Engine<'s>, memos: &'s RunMemos) -> Self {
         let memo = crate::threads::lock(&memos.0).pop();
@@ -168,18 +161,16 @@ impl<'s> SinceReader<'s> {
         agents: impl Iterator<Item = usize>,
         texts: &mut TextAccess<'_, '_, '_>,
     ) -> Result<Vec<(usize, DisallowedSince)>> {
-        let mut newest = None;
+        // The newest answer has disallowed everything since it began. A failure too: with its age, a
+        // policy may come to allow, and never to disallow.
+        let mut newest_from = None;
         let mut found: Vec<(usize, DisallowedSince)> = Vec::new();
         for agent in agents {
-            let newest = match &newest {
-                Some(newest) => newest,
-                None => newest.insert(self.newest(row)?),
+            let from = match newest_from {
+                Some(from) => from,
+                None => *newest_from.insert(self.newest_from(row)?),
             };
-            let start = self.start_of_newest(newest, agent, texts)?;
-            let start = match start > newest.from {
-                true => start,
-                false => self.run(Place { node: row, hops: 0 }, agent, newest.from, texts)?,
-            };
+            let start = self.run(Place { node: row, hops: 0 }, agent, from, texts)?;
             // Most agents are disallowed by one version.
             let same = found.iter().find(|(_, known)| known.since == Some(start));
             let since = match same {
@@ -195,40 +186,15 @@ impl<'s> SinceReader<'s> {
         Ok(found)
     }
 
-    /// The newest answer of an origin.
-    fn newest(&self, row: u32) -> Result<NewestAnswer> {
+    /// The time from which the newest answer of an origin holds, after redirects.
+    fn newest_from(&self, row: u32) -> Result<i64> {
         let mut validity = Validity::ALWAYS;
         let found = self
             .snapshot()
-            .outcome_as_of(row, i64::MAX, &mut validity)?
-            .ok_or_else(|| Error::corrupt("an origin without a version"))?;
-        Ok(NewestAnswer {
-            from: validity.from,
-            last_good: found.last_good,
-            outcome: found.outcome,
-        })
-    }
-
-    /// The earliest time from which the newest answer disallows everything to an agent. It has done so
-    /// since it began, unless it fails: then it is judged at its last capture, or at `--at`.
-    fn start_of_newest(
-        &self,
-        newest: &NewestAnswer,
-        agent: usize,
-        texts: &mut TextAccess<'_, '_, '_>,
-    ) -> Result<i64> {
-        let outcome = &newest.outcome;
-        let now = self.engine.options().at.or(outcome.fetched);
-        match now {
-            Some(now) if outcome.class.is_failure() && now > newest.from => {
-                let mut failing = Failing {
-                    outcome,
-                    last_good: Some(newest.last_good),
-                };
-                let times = newest.from..now.saturating_add(1);
-                self.start_of_failure(&mut failing, |_| Ok(None), times, agent, texts)
-            }
-            _ => Ok(newest.from),
+            .outcome_as_of(row, i64::MAX, &mut validity)?;
+        match found {
+            Some(_) => Ok(validity.from),
+            None => Err(Error::corrupt("an origin without a version")),
         }
     }
 
@@ -343,12 +309,8 @@ impl<'s> SinceReader<'s> {
                 let mut outcome = Outcome::new(class, version.status);
                 outcome.first_failure = failure.first_failure;
                 outcome.first_unreachable = failure.first_unreachable;
-                let mut failing = Failing {
-                    outcome: &outcome,
-                    last_good: None,
-                };
-                let last_good = |snapshot| last_good(snapshot, place, &failure);
-                return self.start_of_failure(&mut failing, last_good, times, agent, texts);
+                let last_good = || last_good(snapshot, place, &failure);
+                return self.start_of_failure(&outcome, last_good, times, agent, texts);
             }
             VersionAnswer::Redirect(link) => {
                 let hops = place.hops + link.hops();
@@ -376,26 +338,26 @@ impl<'s> SinceReader<'s> {
     /// the other. `last_good` finds its last good copy.
     fn start_of_failure(
         &self,
-        failing: &mut Failing<'_>,
-        last_good: impl Fn(&'s Snapshot) -> Result<Option<u32>>,
+        outcome: &Outcome,
+        last_good: impl Fn() -> Result<Option<u32>>,
         times: Range<i64>,
         agent: usize,
         texts: &mut TextAccess<'_, '_, '_>,
     ) -> Result<i64> {
-        let mut changes: Vec<i64> = self.engine.ruling_changes(failing.outcome).collect();
+        let mut changes: Vec<i64> = self.engine.ruling_changes(outcome).collect();
         changes.retain(|change| *change > times.start && *change < times.end);
         changes.push(times.start);
         changes.sort_unstable();
         let mut start = times.end;
+        let mut copy = None;
         // From the last phase back to the first.
         for from in changes.into_iter().rev() {
-            let outcome = failing.outcome;
             let mut ruling = self.engine.ruling_at(outcome, true, from);
             let mut file = None;
             if ruling == Ruling::LastGood {
-                file = match failing.last_good {
+                file = match copy {
                     Some(known) => known,
-                    None => *failing.last_good.insert(last_good(self.snapshot())?),
+                    None => *copy.insert(last_good()?),
                 };
                 ruling = self.engine.ruling_at(outcome, file.is_some(), from);
             }
@@ -411,14 +373,6 @@ impl<'s> SinceReader<'s> {
         }
         Ok(start)
     }
-}
-
-/// The newest answer of an origin.
-struct NewestAnswer {
-    /// The time from which it holds.
-    from: i64,
-    outcome: Outcome,
-    last_good: Option<u32>,
 }
 
 /// The last good copy of a failing version. A failure of unknown time never gets old, so its copy is
