@@ -263,7 +263,7 @@ Examples:
       --html series.html
   robosieve report --series 'snaps/*.rsieve' -a '@openai=GPTBot,ChatGPT-User' --sample 10000 \
       --group-by countries.csv --csv-to series.csv
-  robosieve report -s years.rsieve -a @ai-train --by domain --disallowed-since quarter
+  robosieve report -s years.rsieve -a @ai-train --by domain --disallowed-since --every quarter
 
 The table goes to standard output, unless another form does. -q with a named output prints no \
 table. Files appear when they are complete. docs/REPORT.md explains every figure.";

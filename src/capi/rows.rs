@@ -86,7 +86,7 @@ const NO_TIME: i64 = i64::MIN;
 ///
 /// The column and the verdicts are those of `robosieve_judge_rows32`. `times` has a time for each
 /// row, in seconds since 1970, or `INT64_MIN` for a row without one. The option `no_time` of the judge says what
-/// such a row gets. The snapshot has a history: `robosieve compile --history`. Before the first
+/// such a row gets. The snapshot has a history (docs/C.md). Before the first
 /// capture of an origin, its URLs are unknown.
 ///
 /// Cost: that of `robosieve_judge_rows32`, and eight bytes copied per row. A row of an earlier time

@@ -41,6 +41,10 @@ pub fn parse_row_time(cell: &[u8]) -> Option<i64> {
         return None;
     }
     let cell = cell.trim_ascii();
+    // Whole numbers, the usual form of epochs, are parsed without the steps of texts.
+    if let Some(number) = whole_number(cell) {
+        return time_of_integer(number);
+    }
     // Most texts have a date and a time, which this parses without a copy.
     if let Some(time) = parse_spaced_time(cell).or_else(|| parse_14_digits(cell)) {
         return Some(time);
@@ -50,6 +54,17 @@ pub fn parse_row_time(cell: &[u8]) -> Option<i64> {
         return parse_number(digits, digits.len() < cell.len());
     }
     parse_time_in_utc(cell)
+}
+
+/// The number of a text of up to 18 digits that does not begin with a zero.
+fn whole_number(text: &[u8]) -> Option<i64> {
+    if !matches!(text.first(), Some(b'1'..=b'9')) || text.len() > 18 {
+        return None;
+    }
+    text.iter().try_fold(0, |number, byte| {
+        byte.is_ascii_digit()
+            .then(|| number * 10 + i64::from(byte - b'0'))
+    })
 }
 
 /// The time of a number without its sign.

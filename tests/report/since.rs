@@ -55,7 +55,7 @@ fn beginnings_are_counted_by_period() {
         parsed(&report)["disallowed_since"].clone()
     };
     assert_eq!(
-        since("--disallowed-since month"),
+        since("--disallowed-since"),
         json!({
             "every": "month",
             "periods": ["2025-02", "2026-04"],
@@ -72,7 +72,7 @@ fn beginnings_are_counted_by_period() {
         ("day", json!(["2025-02-28", "2026-04-05"])),
     ] {
         assert_eq!(
-            since(&format!("--disallowed-since {period}"))["periods"],
+            since(&format!("--disallowed-since --every {period}"))["periods"],
             labels
         );
     }
@@ -82,8 +82,7 @@ fn beginnings_are_counted_by_period() {
 #[test]
 fn all_outputs_have_the_periods() {
     let dir = small();
-    let table =
-        dir.stdout_of("report -s s -a A,B --disallowed-since month --csv-to s.csv --html s.html");
+    let table = dir.stdout_of("report -s s -a A,B --disallowed-since --csv-to s.csv --html s.html");
     for part in [
         "Rules of 4 domains disallow A wholly, of 2 since a later answer than the first",
         "the first answer                2              1",
@@ -127,8 +126,9 @@ fn many_periods_are_cut_in_tables() {
         lines.push(line(&host, &format!("{}-06-01", 2001 + number), NOBODY));
     }
     let dir = history(&lines);
-    let table =
-        dir.stdout_of("report -s s -a A --disallowed-since year --json-to s.json --html s.html");
+    let table = dir.stdout_of(
+        "report -s s -a A --disallowed-since --every year --json-to s.json --html s.html",
+    );
     assert!(
         table.contains("earlier                        34\n"),
         "{table}"
@@ -180,8 +180,7 @@ fn counts_of_random_histories_are_those_of_exported_rows() {
         }
     }
     assert!(expected.len() > 15, "{expected:?}");
-    let report =
-        parsed(&dir.stdout_of("report -q -s s -a A,B --disallowed-since month --json-to -"));
+    let report = parsed(&dir.stdout_of("report -q -s s -a A,B --disallowed-since --json-to -"));
     let mut found = BTreeMap::new();
     let since = &report["disallowed_since"];
     for (number, of) in since["agents"].as_array().unwrap().iter().enumerate() {
@@ -209,10 +208,12 @@ fn periods_need_a_history_of_one_snapshot() {
     let dir = small();
     dir.stdout_of("compile -q -o newest a.jsonl");
     dir.all_fail(&[
-        "report -s newest -a A --disallowed-since year | newest: the snapshot has no history | \
+        "report -s newest -a A --disallowed-since --every year | newest: the snapshot has no history | \
          compile --history",
-        "report -s s -a A --disallowed-since year --as-of 2025-03 | cannot be used with",
-        "report -a A --series x=s --disallowed-since year | cannot be used with",
-        "report -s s -a A --disallowed-since decade | decade",
+        "report -s s -a A --disallowed-since --every year --as-of 2025-03 | cannot be used with",
+        "report -a A --series x=s --disallowed-since --every year | cannot be used with",
+        "report -s s -a A --disallowed-since --every decade | decade",
+        "report -s s -a A --every month | --every: needs --series with one snapshot | --disallowed-since",
+        "report -a A --series s --every month --at now | leave --at out",
     ]);
 }

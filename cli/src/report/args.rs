@@ -57,31 +57,28 @@ pub(crate) struct ReportArgs {
     /// With --series and one snapshot with a history: a point for each of these periods
     ///
     /// Each point is the snapshot as of the last second of its period in UTC, from the period of the
-    /// first capture to that of the last.
+    /// first capture to that of the last. With --disallowed-since: the periods that it counts by.
     #[arg(
         long,
         value_enum,
         value_name = "PERIOD",
-        requires = "series",
-        conflicts_with_all = ["at", "as_of"],
+        conflicts_with = "as_of",
         hide_short_help = true,
         help_heading = COMMON
     )]
     pub every: Option<Period>,
-    /// Count by period when sites began to disallow each agent
+    /// Count by month, or by --every, when sites began to disallow each agent
     ///
     /// The snapshot needs a history (`compile --history`). Counts the sites whose rules disallow
     /// everything to an agent now, by the period of the capture that found the beginning: they did so
     /// without a break since. Those that did in their first answer are counted apart.
     #[arg(
         long,
-        value_enum,
-        value_name = "PERIOD",
         conflicts_with_all = ["series", "as_of"],
         hide_short_help = true,
         help_heading = UNITS
     )]
-    pub disallowed_since: Option<Period>,
+    pub disallowed_since: bool,
     #[command(flatten)]
     pub units: UnitArgs,
     /// Count only the units that all snapshots of --series share

@@ -24,13 +24,21 @@ use crate::output::{OutputTarget, is_stdout, print_with};
 use crate::progress::Progress;
 use crate::stats_json::RunRecord;
 use crate::summary::print_report;
+use anyhow::bail;
 use outputs::{json_text, made_at, open_outputs, write};
+use periods::Period;
 use robosieve::job;
 use robosieve::{ErrorKind, Judge, Snapshot};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &ReportArgs, quiet: bool) -> anyhow::Result<()> {
+    if args.every.is_some() && args.snapshot.is_some() && !args.disallowed_since {
+        bail!(
+            "--every: needs --series with one snapshot, for a point per period, or \
+             --disallowed-since, for counts per period"
+        );
+    }
     match &args.snapshot {
         Some(snapshot) => run_on_snapshot(args, snapshot, quiet),
         None => series::run(args, quiet),
@@ -69,15 +77,13 @@ fn run_on_snapshot(args: &ReportArgs, path: &Path, quiet: bool) -> anyhow::Resul
     let mut reporter = Reporter::new(&judge);
     args.units.apply(&lists, &mut reporter);
     reporter.sets = &sets;
-    let label = |seconds| {
-        args.disallowed_since
-            .and_then(|period| period.label_of(seconds))
-    };
-    reporter.since = args.disallowed_since.map(|period| Periods {
+    let period = args.every.unwrap_or(Period::Month);
+    let label = |seconds| period.label_of(seconds);
+    reporter.since = args.disallowed_since.then(|| Periods {
         every: period.name(),
         label: &label,
     });
-    if args.disallowed_since.is_some() && !described.has_history() {
+    if args.disallowed_since && !described.has_history() {
         // Lists may take hours before the figures of the snapshot.
         return Err(robosieve::Error::from(ErrorKind::NoHistory).at(path).into());
     }

@@ -73,6 +73,9 @@ fn series_of(args: &ReportArgs) -> anyhow::Result<Vec<LabelledSnapshot>> {
     let Some(every) = args.every else {
         return parse_series(&args.series);
     };
+    if args.judge.at.is_some() {
+        bail!("--every: each point is judged at the end of its period; leave --at out");
+    }
     let [path] = args.series.as_slice() else {
         bail!(
             "--every: gives the points of one snapshot with a history, and --series names {}; \
