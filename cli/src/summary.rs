@@ -73,12 +73,6 @@ pub(crate) fn print_compile(
             ("old texts", report.old_texts),
         ]);
     }
-    if report.first_versions_from_previous {
-        print_line(format_args!(
-            "the previous snapshot has no history: its answers became the first versions, and \
-             nothing is known of the time before them"
-        ));
-    }
     // Captures and files without effect explain a count of origins that is too small.
     rows(&[
         ("found through redirects", counts.redirected),
@@ -100,6 +94,12 @@ pub(crate) fn print_compile(
         ("bytes of distinct texts", report.distinct_text_bytes),
         ("bytes out", report.bytes_out),
     ]);
+    if report.first_versions_from_previous {
+        print_line(format_args!(
+            "robosieve: note: the previous snapshot has no history: its answers became the first versions, and \
+             nothing is known of the time before them"
+        ));
+    }
 }
 
 /// Captures whose archives lack something: most runs have none.

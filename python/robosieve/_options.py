@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import calendar
+import math
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import date, datetime, timezone
 from typing import Any, Literal, NamedTuple, Union
 
@@ -130,6 +131,8 @@ def last_second(time: Time | date | None) -> int | None:
     """The time in seconds since 1970. A date, or a month in text, is its last second, as on the command line."""
     if isinstance(time, date) and not isinstance(time, datetime):
         time = time.isoformat()
+    if isinstance(time, str) and re.fullmatch(r"\d{4}", time):
+        time += "-12"
     if isinstance(time, str) and re.fullmatch(r"\d{4}-\d{2}(-\d{2})?", time):
         is_month = len(time) == len("2026-10")
         first = seconds(time + "-01" if is_month else time)
@@ -143,6 +146,10 @@ def as_of_argument(as_of: Any) -> AsOf:
     if getattr(as_of, "ndim", None) == 0:
         # A scalar of NumPy. The text of a time has its precision, so a date stays one.
         as_of = str(as_of).partition(".")[0] if as_of.dtype.kind == "M" else as_of.item()
+    if isinstance(as_of, (bytes, bool, Mapping, Set)):
+        raise TypeError(f"as_of is of type {type(as_of).__name__}; give one time, or a column of times")
+    if isinstance(as_of, float):
+        as_of = math.floor(as_of)
     if as_of is None or isinstance(as_of, (int, str, date)):
         return AsOf(last_second(as_of))
     return AsOf(None, time_column(as_of))

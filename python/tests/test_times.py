@@ -98,8 +98,11 @@ def test_other_columns_are_refused(history: Snapshot) -> None:
         history.verdicts([URL] * 3, "FooBot", as_of=["2026-04", "2026-05"])
     with pytest.raises(TypeError, match="as_of"):
         history.verdicts([URL], "FooBot", as_of=[["2026-04"]])
-    with pytest.raises(TypeError):
-        history.verdicts([URL], "FooBot", as_of=object())
+    for times in (object(), b"2026-04", True, {"2026-04": 1}, {"2026-04"}):
+        with pytest.raises(TypeError, match="as_of|iterable"):
+            history.verdicts([URL], "FooBot", as_of=times)
+    assert history.verdicts([URL], "FooBot", as_of=1_777_615_199.5) == [0]
+    assert history.verdicts([URL], "FooBot", as_of="2026") == [1]
     plain = robosieve.Compiler()
     plain.add_response("https://e.test/robots.txt", 200, body=b"")
     with pytest.raises(robosieve.SnapshotError, match="no history"):

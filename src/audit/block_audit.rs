@@ -459,6 +459,7 @@ impl<'a> BlockAuditor<'a> {
                     NearbyRules::EarlierAllow => RequestVerdict::WithinDayOfChange,
                     NearbyRules::NextAllow => RequestVerdict::BetweenCaptures,
                     NearbyRules::NextDisallow => RequestVerdict::DisallowedBetweenCaptures,
+                    NearbyRules::NoneLater => RequestVerdict::DisallowedAfterLastCapture,
                 }
             }
             // Some policies disallow what is not known.
@@ -487,7 +488,9 @@ impl<'a> BlockAuditor<'a> {
 fn letter_of(verdict: RequestVerdict, identity: Option<Identity>) -> u8 {
     let letter = match verdict {
         RequestVerdict::Allowed => b'A',
-        RequestVerdict::Disallowed | RequestVerdict::DisallowedBetweenCaptures => b'D',
+        RequestVerdict::Disallowed
+        | RequestVerdict::DisallowedBetweenCaptures
+        | RequestVerdict::DisallowedAfterLastCapture => b'D',
         RequestVerdict::WithinDayOfChange => b'C',
         RequestVerdict::BetweenCaptures => b'B',
         RequestVerdict::Unknown => b'U',

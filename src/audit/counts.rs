@@ -10,6 +10,8 @@ pub(super) enum RequestVerdict {
     Disallowed,
     /// Disallowed by the rules in force and by the next ones. In between nobody saw the rules.
     DisallowedBetweenCaptures,
+    /// Disallowed by the rules that were seen last. Nobody saw the rules since.
+    DisallowedAfterLastCapture,
     /// Allowed by rules that were found replaced at most a day before the request.
     WithinDayOfChange,
     /// Disallowed by the rules in force and allowed by the next ones. In between nobody saw the
@@ -21,7 +23,10 @@ pub(super) enum RequestVerdict {
 impl RequestVerdict {
     /// Whether the request broke the rules.
     pub(super) fn is_breach(self) -> bool {
-        matches!(self, Self::Disallowed | Self::DisallowedBetweenCaptures)
+        matches!(
+            self,
+            Self::Disallowed | Self::DisallowedBetweenCaptures | Self::DisallowedAfterLastCapture
+        )
     }
 }
 
@@ -36,6 +41,7 @@ pub(super) struct CrawlerCounts {
     pub between_captures: u64,
     /// Those of `disallowed`.
     pub disallowed_between_captures: u64,
+    pub disallowed_after_last_capture: u64,
     pub robots_txt: u64,
     pub bytes: u64,
     pub disallowed_bytes: u64,
@@ -52,8 +58,12 @@ impl CrawlerCounts {
         self.extend_span(record.time, record.time);
         match verdict {
             RequestVerdict::Allowed => self.allowed += 1,
-            RequestVerdict::Disallowed | RequestVerdict::DisallowedBetweenCaptures => {
+            RequestVerdict::Disallowed
+            | RequestVerdict::DisallowedBetweenCaptures
+            | RequestVerdict::DisallowedAfterLastCapture => {
                 self.disallowed += 1;
+                self.disallowed_after_last_capture +=
+                    u64::from(verdict == RequestVerdict::DisallowedAfterLastCapture);
                 self.disallowed_between_captures +=
                     u64::from(verdict == RequestVerdict::DisallowedBetweenCaptures);
                 self.disallowed_bytes = self.disallowed_bytes.saturating_add(record.bytes);
@@ -74,6 +84,7 @@ impl CrawlerCounts {
         self.within_day_of_change += other.within_day_of_change;
         self.between_captures += other.between_captures;
         self.disallowed_between_captures += other.disallowed_between_captures;
+        self.disallowed_after_last_capture += other.disallowed_after_last_capture;
         self.robots_txt += other.robots_txt;
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.disallowed_bytes = self.disallowed_bytes.saturating_add(other.disallowed_bytes);

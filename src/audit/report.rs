@@ -88,6 +88,9 @@ pub struct CrawlerAudit {
     /// Those of `disallowed` that are from between two captures, and that the next rules disallow
     /// too.
     pub disallowed_between_captures: u64,
+    /// Those of `disallowed` that are later than the last capture of the rules, so that the site may
+    /// have changed them since.
+    pub disallowed_after_last_capture: u64,
     /// Requests for `/robots.txt`.
     pub robots_txt: u64,
     /// The bytes sent for all requests.

@@ -275,6 +275,7 @@ impl Audit {
             within_day_of_change: counts.within_day_of_change,
             between_captures: counts.between_captures,
             disallowed_between_captures: counts.disallowed_between_captures,
+            disallowed_after_last_capture: counts.disallowed_after_last_capture,
             robots_txt: counts.robots_txt,
             bytes: counts.bytes,
             disallowed_bytes: counts.disallowed_bytes,

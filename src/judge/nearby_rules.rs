@@ -9,6 +9,7 @@
 use super::engine::{Engine, Scratch};
 use super::session::JudgeSession;
 use super::status_policy::{Ruling, ruling};
+use crate::bytes::wire::NO_TIME;
 use crate::error::Result;
 use crate::explain::{Reason, Verdict};
 use crate::snapshot::format::NONE;
@@ -61,6 +62,8 @@ pub(crate) enum NearbyRules {
     NextAllow,
     /// As `NextAllow`, but the next one disallows the URL too.
     NextDisallow,
+    /// The answer was seen before the time, and none was after it.
+    NoneLater,
 }
 
 impl<'j> JudgeSession<'j> {
@@ -94,8 +97,14 @@ impl<'j> JudgeSession<'j> {
         if self.was_allowed_within_day(url, time, answer.from)? {
             return Ok(NearbyRules::EarlierAllow);
         }
-        if time <= answer.last_seen || answer.until == i64::MAX {
+        if time <= answer.last_seen {
             return Ok(NearbyRules::Settled);
+        }
+        if answer.until == i64::MAX {
+            return Ok(match answer.last_seen {
+                NO_TIME => NearbyRules::Settled,
+                _ => NearbyRules::NoneLater,
+            });
         }
         // The end of an answer is the time of the capture that found the next one.
         let next = self.timed_verdict(url, answer.until)?;

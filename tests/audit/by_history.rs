@@ -165,6 +165,7 @@ struct Counts {
     within_day: u64,
     between: u64,
     disallowed_between: u64,
+    disallowed_after_last: u64,
 }
 
 #[test]
@@ -209,6 +210,8 @@ fn counts_over_three_changes_are_those_of_a_slow_model() {
             };
             *count += 1;
             counts.disallowed_between += u64::from(is_between);
+            let is_after_last = letter == 'D' && time > VERSIONS[VERSIONS.len() - 1].last_seen;
+            counts.disallowed_after_last += u64::from(is_after_last);
             before_first += u64::from(letter == 'U');
             if letter == 'D' {
                 broken += &line;
@@ -219,6 +222,8 @@ fn counts_over_three_changes_are_those_of_a_slow_model() {
         let all = [count.within_day, count.between, count.disallowed_between];
         assert!(all.iter().all(|count| *count > 0), "{all:?}");
     }
+    // The last rules disallow nothing to the other crawler.
+    assert!(counts[0].disallowed_after_last > 0 && counts[1].disallowed_after_last == 0);
     let dir = dir_of(&archive_of_versions(), &log);
     assert_eq!(letters(&dir, "-s h"), expected_letters);
     let options = "-s h access.log --lines broken.log --html page.html --top 1000";
@@ -243,6 +248,10 @@ fn counts_over_three_changes_are_those_of_a_slow_model() {
             ("within_day_of_change", counts.within_day),
             ("between_captures", counts.between),
             ("disallowed_between_captures", counts.disallowed_between),
+            (
+                "disallowed_after_last_capture",
+                counts.disallowed_after_last,
+            ),
         ];
         let row = csv.iter().find(|row| row[0] == name).unwrap();
         for (key, count) in expected {
@@ -275,7 +284,7 @@ fn counts_over_three_changes_are_those_of_a_slow_model() {
     let open: u64 = counts.iter().map(|count| count.within_day).sum();
     for told in [
         format!("{open} within 24 h of a change"),
-        format!("{before_first} requests of crawlers from before the first capture of their site"),
+        format!("before the first capture of their site: {before_first} requests of crawlers"),
     ] {
         assert_has(table.text(), &told);
     }
@@ -320,6 +329,7 @@ fn assert_page_has_the_figures(page: &str, report: &Value) {
         "/crawlers/0/within_day_of_change",
         "/crawlers/0/between_captures",
         "/crawlers/0/disallowed_between_captures",
+        "/crawlers/0/disallowed_after_last_capture",
         "/crawlers/1/between_captures",
     ] {
         assert!(seen.contains(&pointer), "{pointer}: {seen:?}");

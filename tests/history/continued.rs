@@ -283,7 +283,7 @@ fn only_newer_captures_continue_a_history() {
         dir.run_line(&format!("compile -q --history --previous {previous} -o new old.jsonl"))
             .refused(&format!("{previous}: cannot be used as the previous snapshot"))
             .refused("2 captures are not newer")
-            .refused("https://a.test/robots.txt at 2026-03-01T06:00:00Z, which the snapshot saw last at 2026-03-01T06:00:00Z")
+            .refused("such as https://a.test/robots.txt of 2026-03-01T06:00:00Z, which it saw last at 2026-03-01T06:00:00Z")
             .refused("compile all captures together");
         assert!(!dir.path("new").exists());
     }

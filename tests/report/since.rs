@@ -84,7 +84,7 @@ fn all_outputs_have_the_periods() {
     let dir = small();
     let table = dir.stdout_of("report -s s -a A,B --disallowed-since --csv-to s.csv --html s.html");
     for part in [
-        "Rules of 4 domains disallow A wholly, of 2 since a later answer than the first",
+        "Rules of 4 domains disallow A wholly; 2 of them began after their first answer",
         "the first answer                2              1",
         "2025-02                         1              0",
         "2026-04                         1              1",
@@ -216,4 +216,27 @@ fn periods_need_a_history_of_one_snapshot() {
         "report -s s -a A --every month | --every: needs --series with one snapshot | --disallowed-since",
         "report -a A --series s --every month --at now | leave --at out",
     ]);
+}
+
+#[test]
+fn a_beginning_after_an_answer_of_unknown_time_has_a_period() {
+    let dir = TestDir::new();
+    let line = |time: Value, body: &str| {
+        let url = "https://a.example/robots.txt";
+        format!(
+            "{}\n",
+            json!({"url": url, "body": body, "fetched_at": time})
+        )
+    };
+    let refusing = "user-agent: *\ndisallow: /";
+    dir.write(
+        "a.jsonl",
+        line(Value::Null, "") + &line(json!("2026-03-01T00:00:00Z"), refusing),
+    );
+    dir.done_line("compile -q --history -o s a.jsonl");
+    let report = parsed(&dir.stdout_of("report -q -s s -a A --disallowed-since --json-to -"));
+    let since = &report["disallowed_since"];
+    assert_eq!(since["periods"], json!(["2026-03"]));
+    assert_eq!(since["agents"][0]["first_answer"], 0);
+    assert_eq!(since["agents"][0]["began"], json!([1]));
 }

@@ -64,6 +64,9 @@ const COLUMNS: &[Column] = &[
     ("disallowed_between_captures", |crawler| {
         crawler.disallowed_between_captures.to_string()
     }),
+    ("disallowed_after_last_capture", |crawler| {
+        crawler.disallowed_after_last_capture.to_string()
+    }),
     ("example_time", |crawler| {
         let first = crawler.rules.first();
         first.map_or("", |rule| &rule.example_time).to_owned()

@@ -247,6 +247,14 @@ fn rules(report: &AuditReport) -> Markup {
                         ))
                         "."
                     }
+                    @if crawler.disallowed_after_last_capture > 0 {
+                        " After the last capture of the rules: "
+                        (number(
+                            &pointer(i, "disallowed_after_last_capture"),
+                            crawler.disallowed_after_last_capture,
+                        ))
+                        "."
+                    }
                 }
                 table.pairs {
                     thead {

@@ -84,8 +84,12 @@ pub(super) fn table(report: &AuditReport) -> String {
 
 /// The number of requests that are older than the captures of their site.
 pub(super) fn before_first_capture(report: &AuditReport) -> String {
+    let of_claims = match report.crawlers.iter().any(CrawlerAudit::is_claimed) {
+        true => ", claims included",
+        false => "",
+    };
     format!(
-        "{} of crawlers from before the first capture of their site",
+        "before the first capture of their site: {} of crawlers{of_claims}",
         counted(report.before_first_capture, "request")
     )
 }
@@ -207,6 +211,11 @@ fn details(crawler: &CrawlerAudit, has_history: bool, out: &mut String) {
     if crawler.disallowed_between_captures > 0 {
         let requests = grouped(crawler.disallowed_between_captures);
         let text = format!("  {requests} of them between captures, which both disallow them");
+        push_line(out, &text);
+    }
+    if crawler.disallowed_after_last_capture > 0 {
+        let requests = grouped(crawler.disallowed_after_last_capture);
+        let text = format!("  {requests} of them after the last capture of the rules");
         push_line(out, &text);
     }
     for rule in &crawler.rules {

@@ -186,7 +186,7 @@ pub(super) fn since(report: &Report) -> Option<String> {
     let since = report.disallowed_since.as_ref()?;
     let of = since.agents.get(*report.agents_by_refusal().first()?)?;
     Some(format!(
-        "Rules of {} disallow {} wholly, of {} since a later answer than the first",
+        "Rules of {} disallow {} wholly; {} of them began after their first answer",
         counted(of.units, report.by.name()),
         escape_cut(&of.agent, RULE),
         grouped(of.units - of.first_answer),

@@ -72,7 +72,7 @@ const SINCE_COLUMNS: Columns<'_> = Columns {
 };
 /// The most agents of that table, the characters of their names, and the most periods.
 const SINCE_AGENTS: usize = 5;
-const SINCE_AGENT: usize = 14;
+const SINCE_AGENT: usize = 13;
 const PERIODS: usize = 36;
 
 pub(super) fn table(report: &Report) -> String {

@@ -8,8 +8,12 @@ use crate::judge::engine::Engine;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// The number of cached files. When full, the cache is cleared.
-const MAX_CACHED: usize = 1 << 14;
+/// The bytes of the cache, as estimated. When full, it is cleared: a URL with more versions would have
+/// its texts parsed again for each agent.
+const MAX_CACHED_BYTES: usize = 64 << 20;
+
+/// The bytes of an entry without its agents.
+const ENTRY_BYTES: usize = 96;
 
 /// The access of each agent to an origin.
 pub(super) enum OriginAccess {
@@ -104,7 +108,8 @@ impl<'s> AccessReader<'s> {
             return Ok(Rc::clone(found));
         }
         let agents = Rc::new(files.agent_coverages(file, self.engine)?);
-        if self.cache.len() >= MAX_CACHED {
+        let entry_bytes = ENTRY_BYTES + size_of_val(agents.as_slice());
+        if self.cache.len().saturating_mul(entry_bytes) >= MAX_CACHED_BYTES {
             self.cache.clear();
         }
         self.cache.insert(file, Rc::clone(&agents));

@@ -54,6 +54,10 @@ const UNKNOWN: i64 = i64::MAX;
 /// The entries of a memo that URLs with few versions may take: 32 MiB.
 const MAX_ENTRIES: usize = 4 << 20;
 
+/// The entries of URLs with more versions: 256 MiB. Hundreds of agents and long chains take more, and
+/// then all is walked again.
+const MAX_LARGE_ENTRIES: usize = 32 << 20;
+
 /// A URL with more versions stays in the memo. It is cheap to walk a shorter one again.
 const FEW_VERSIONS: usize = 1 << 10;
 
@@ -63,12 +67,14 @@ const ENTRY_OVERHEAD: usize = 6;
 /// For each URL that redirects lead to, the start of the run that ends where each version begins.
 ///
 /// Memory: 8 bytes per version of the URLs with over a thousand versions, for each agent and number
-/// of redirects, and some 32 MiB for all others.
+/// of redirects, up to 256 MiB, and some 32 MiB for all others.
 #[derive(Default)]
 struct RunMemo {
     starts: HashMap<TargetKey, Box<[i64]>>,
     /// The entries of the URLs with few versions.
     entries: usize,
+    /// The entries of the others.
+    large_entries: usize,
 }
 
 impl RunMemo {
@@ -77,14 +83,28 @@ impl RunMemo {
         Some(start).filter(|start| *start != UNKNOWN)
     }
 
+    /// Counts the entries of one more URL with this number of versions, and drops others if they are too
+    /// many.
+    fn make_room(&mut self, count: usize) {
+        if count > FEW_VERSIONS {
+            self.large_entries += count;
+            if self.large_entries > MAX_LARGE_ENTRIES {
+                self.starts.retain(|_, starts| starts.len() <= FEW_VERSIONS);
+                self.large_entries = count;
+            }
+            return;
+        }
+        self.entries += count + ENTRY_OVERHEAD;
+        if self.entries > MAX_ENTRIES {
+            self.starts.retain(|_, starts| starts.len() > FEW_VERSIONS);
+            self.entries = count + ENTRY_OVERHEAD;
+        }
+    }
+
     /// Sets the start of the runs that end where these versions begin.
     fn fill(&mut self, key: TargetKey, versions: Range<usize>, count: usize, start: i64) {
-        if !self.starts.contains_key(&key) && count <= FEW_VERSIONS {
-            self.entries += count + ENTRY_OVERHEAD;
-            if self.entries > MAX_ENTRIES {
-                self.starts.retain(|_, starts| starts.len() > FEW_VERSIONS);
-                self.entries = count + ENTRY_OVERHEAD;
-            }
+        if !self.starts.contains_key(&key) {
+            self.make_room(count);
         }
         let starts = self.starts.entry(key);
         let starts = starts.or_insert_with(|| vec![UNKNOWN; count].into());
@@ -114,7 +134,7 @@ impl Drop for SinceReader<'_> {
     }
 }
 
-/// What reads the rules of texts.
+/// Reads the rules of texts.
 pub(super) struct TextAccess<'a, 's, 'f> {
     pub access: &'a mut AccessReader<'s>,
     pub files: &'a mut FileReader<'f>,

@@ -61,7 +61,7 @@ impl PreviousSnapshot {
             return Ok(());
         };
         let what = format!(
-            "its newest capture is of {}, later than the time to compile as of; take an earlier \
+            "its newest capture is from {}, later than the time to compile as of; take an earlier \
              snapshot, or the archives",
             time_text(newest)
         );

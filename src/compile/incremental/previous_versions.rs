@@ -160,9 +160,9 @@ impl OlderCapture {
             last_seen,
         } = self;
         format!(
-            "a history is continued with newer captures, and {captures} not newer than what the \
-             snapshot has of the same URL: {} at {}, which the snapshot saw last at {}; compile all \
-             captures together, from archives or captures files",
+            "a history is continued with newer captures, and {captures} not newer than what it has \
+             of the same URL, such as {} of {}, which it saw last at {}; compile all captures \
+             together, from archives or captures files",
             String::from_utf8_lossy(url.text()),
             time_or_unknown(*time),
             time_or_unknown(*last_seen),

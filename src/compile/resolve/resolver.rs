@@ -348,7 +348,8 @@ impl<'p> Resolver<'p> {
                 self.redirect(event, *status, end.as_ref(), *hops, chain)
             }
             EventKind::LostRedirect { status } => {
-                let mut resolved = chain.unresolved(event, *status, NO_LOCATION);
+                let detail = missing_target(b"a URL of over 64 KiB");
+                let mut resolved = chain.unresolved(event, *status, &detail);
                 resolved.outcome.target_missing = true;
                 Ok(resolved)
             }

@@ -5,7 +5,7 @@ use super::model::{AgentSince, SincePeriods};
 use super::origin_table::OriginTable;
 use rayon::prelude::*;
 use robosieve::export::{ExportColumn, ExportTable, ExportValue, Exporter};
-use robosieve::{Judge, Result};
+use robosieve::{Judge, Result, Snapshot};
 use std::collections::BTreeMap;
 
 /// The periods of a report.
@@ -49,7 +49,7 @@ pub(super) fn since_periods(
     let wanted: Vec<u32> = rows.iter().copied().filter(is_wanted).collect();
     let parts = wanted
         .par_chunks(CHUNK)
-        .map(|rows| beginnings(&exporter, table, rows, periods));
+        .map(|rows| beginnings(judge.snapshot(), &exporter, table, rows, periods));
     let parts: Vec<Vec<Beginning>> = parts.collect::<Result<_>>()?;
     Ok(count(judge, parts.into_iter().flatten(), periods))
 }
@@ -61,6 +61,7 @@ fn is_by_rules(access: &Access) -> bool {
 
 /// The beginnings of the units in some rows.
 fn beginnings(
+    snapshot: &Snapshot,
     exporter: &Exporter<'_>,
     table: &OriginTable<'_>,
     rows: &[u32],
@@ -75,7 +76,16 @@ fn beginnings(
                 // The bounds of an agent are neighbours: the last time before, and the first since.
                 let bounds = [0, 1].map(|bound| batch.value(line, 2 * agent + bound));
                 let period = match bounds {
-                    [ExportValue::Time(_), ExportValue::Time(since)] => (periods.label)(since),
+                    // An answer of unknown time may precede it.
+                    [ExportValue::Null, ExportValue::Time(since)]
+                        if is_first_answer(snapshot, *row, since)? =>
+                    {
+                        None
+                    }
+                    [_, ExportValue::Time(since)] => {
+                        // A time beyond all calendars has no label.
+                        Some((periods.label)(since).unwrap_or_else(|| since.to_string()))
+                    }
                     _ => None,
                 };
                 found.push(Beginning { agent, period });
@@ -83,6 +93,12 @@ fn beginnings(
         }
     }
     Ok(found)
+}
+
+/// Whether the first answer of an origin was found at this time.
+fn is_first_answer(snapshot: &Snapshot, row: u32, since: i64) -> Result<bool> {
+    let first = snapshot.timeline(row).next().transpose()?;
+    Ok(first.is_some_and(|first| first.since == Some(since)))
 }
 
 /// Counts beginnings by agent and period.
