@@ -12,6 +12,10 @@ READERS = [
     "filter -q -s x.rsieve -a FooBot --as-of 2026-02 urls -o out",
     "report -q -s x.rsieve -a FooBot --as-of 2026-02",
     "export -q -s x.rsieve -a FooBot --as-of 2026-02 -o out.tsv",
+    "export -q -s x.rsieve --history -o out.csv",
+    "export -q -s x.rsieve -a @ai-train --disallowed-since -o out.csv",
+    "report -q -s x.rsieve -a @ai-train --disallowed-since",
+    "audit -q -s x.rsieve access.log",
     "diff -q --from 2026-01 --to 2026-02 x.rsieve -a FooBot",
     "inspect x.rsieve --verify",
     "inspect x.rsieve https://h0.example --history",
@@ -44,6 +48,12 @@ def write(folder, robosieve, captures, hosts, versions):
     (folder / "urls").write_text("".join(f"{url}\n" for url in urls))
     times = [START + rng.randrange(versions * STEP) for _ in urls]
     (folder / "pages.csv").write_text("url,time\n" + "".join(f"{url},{time}\n" for url, time in zip(urls, times)))
+    lines = []
+    for number, url in enumerate(urls):
+        host, path = url.removeprefix("https://").split("/")
+        day = number * 28 // len(urls) + 1
+        lines.append(f'{host}:443 192.0.2.1 - - [{day:02}/Feb/2026:00:00:00 +0000] "GET /{path} HTTP/1.1" 200 5 "-" "GPTBot"\n')
+    (folder / "access.log").write_text("".join(lines))
     later = answer("h0.example", versions + 1, status=503)
     (folder / "new.jsonl").write_text(json.dumps(later) + "\n")
 
@@ -75,8 +85,8 @@ def large_texts(folder, robosieve):
 
 
 BOMBS = [
-    Bomb("history-hub", "20,000 hosts that redirect to one with 20,000 versions", hub, READERS, 2, 150),
-    Bomb("history-chain", "6 hosts with 10,000 versions, each redirected to the next", chain, READERS, 2, 150),
+    Bomb("history-hub", "20,000 hosts that redirect to one with 20,000 versions", hub, READERS, 5, 200),
+    Bomb("history-chain", "6 hosts with 10,000 versions, each redirected to the next", chain, READERS, 5, 200),
     # A text takes 2 ms to parse, and few fit in memory: docs/LIMITS.md.
     Bomb("history-large-texts", "100 versions of 500 KB, asked about at 2,000 random times", large_texts, READERS, 8, 300),
 ]

@@ -169,6 +169,12 @@ OF_HISTORIES = {
         "report -a FooBot --series x.rsieve --every day --csv-to out0",
     ],
     "export --as-of": ["export -s x.rsieve -a AGENTS --as-of THEN -o out0.jsonl"],
+    "export --history": [
+        "export -s x.rsieve --history -o out0.csv",
+        "export -s x.rsieve -a AGENTS --disallowed-since -o out1.jsonl",
+    ],
+    "report --disallowed-since": ["report -s x.rsieve -a AGENTS --disallowed-since --csv-to out0"],
+    "audit, by the time of each line": ["audit -s x.rsieve --host HOST access.log --as json --lines out0"],
     "diff --from": ["diff --from 2026-02-28 --to THEN x.rsieve -a FooBot --json"],
     "compile --history": ["compile --history --previous x.rsieve -o out0 one.jsonl"],
     "inspect --verify": ["inspect x.rsieve --verify"],
