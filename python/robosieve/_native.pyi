@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
-from ._options import Annotation, JobOptions, JudgeOptions, Selection
+from ._options import Annotation, JobOptions, JudgeOptions, Selection, TableOptions
 
 _Progress = Callable[[int], object] | None
 
@@ -178,14 +178,7 @@ def robots_of_response(
 def export(
     snapshot: Snapshot,
     agents: list[str],
-    table: str,
-    long: bool,
-    columns: list[str],
-    column_names: str,
-    stale_at: int | None,
-    retry_failed: int,
-    outcomes: list[str],
-    reasons: list[str],
+    table: TableOptions,
     options: JudgeOptions,
     threads: int | None,
 ) -> ExportedTable: ...

@@ -105,6 +105,21 @@ class Selection(NamedTuple):
     disallowed_add: list[str]
 
 
+class TableOptions(NamedTuple):
+    """The rows and columns of a table; times in seconds since 1970. ``table_options`` in export.rs reads it."""
+
+    table: str
+    long: bool
+    disallowed_since: bool
+    columns: list[str]
+    column_names: str
+    as_of: int | None
+    stale_at: int | None
+    retry_failed: int
+    outcomes: list[str]
+    reasons: list[str]
+
+
 _NAMES = 'give names: "GPTBot,CCBot" or ["GPTBot", "CCBot"]'
 
 

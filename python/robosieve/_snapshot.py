@@ -24,6 +24,7 @@ from ._options import (
     Path,
     Reason,
     StatusPolicy,
+    TableOptions,
     Time,
     UnknownOrigin,
     as_list,
@@ -509,8 +510,9 @@ class Snapshot:
         self,
         agents: Agents = (),
         *,
-        table: Literal["origins", "sitemaps", "rules"] = "origins",
+        table: Literal["origins", "sitemaps", "rules", "history"] = "origins",
         long: bool = False,
+        disallowed_since: bool = False,
         columns: str | Sequence[str] | None = None,
         column_names: Literal["dots", "underscores"] = "underscores",
         stale_at: Time | None = None,
@@ -520,10 +522,11 @@ class Snapshot:
         threads: int | None = None,
         status_policy: StatusPolicy | None = None,
         at: Time | None = None,
+        as_of: Time | None = None,
         agent_match: AgentMatch = "extended",
         strict_agents: bool = False,
     ) -> _native.ExportedTable:
-        """The snapshot as a table: one row per origin, sitemap or rule.
+        """The snapshot as a table: one row per origin, sitemap, rule, or version of an answer.
 
         >>> polars.DataFrame(snapshot.export("GPTBot,CCBot"))
 
@@ -535,9 +538,14 @@ class Snapshot:
                 ``GPTBot_access``, ``GPTBot_named`` and ``GPTBot_crawl_delay``.
             table: ``"origins"``, ``"sitemaps"`` (one row per sitemap of an origin) or ``"rules"``
                 (one row per user-agent line and rule; with agents, per agent and rule that it
-                obeys).
+                obeys). ``"history"`` has one row per URL and version of its answer, of a snapshot
+                with a history (``history=True`` of :class:`Compiler`). It has all times, so it
+                refuses ``at``, ``as_of``, ``stale_at``, ``outcomes`` and ``reasons``.
             long: One row per origin and agent, with the columns ``agent``, ``access``, ``named``
                 and ``crawl_delay`` instead of three per agent.
+            disallowed_since: Add the columns ``GPTBot_disallowed_after`` and
+                ``GPTBot_disallowed_since`` for each agent: the bounds of the time in which the
+                origin began to disallow everything to it, by the history of the snapshot.
             columns: Only these columns, in this order; in text, commas separate them. Both
                 spellings of a name are known.
             column_names: How names of agents' columns are written: ``"underscores"``, which SQL
@@ -548,6 +556,8 @@ class Snapshot:
             reasons: Only origins whose verdicts have one of these reasons, by the status policy.
             threads: The number of threads; the default, as -1, is one per core.
             at: Also the time that the column ``age`` counts to. The default is the newest capture.
+            as_of: The table of the snapshot as of this time, by its history. A date or a month in
+                text is its last second. The snapshot of that time is made in memory by this call.
 
         Returns:
             An object for any Arrow library: ``pyarrow.table(x)``, ``polars.DataFrame(x)``,
@@ -556,10 +566,10 @@ class Snapshot:
             metadata of the schema name the agents, the version and the snapshot, as in a file.
 
         Raises:
-            ValueError: A bad option, agent or column; with ``long``, no agent; two agents with the
-                same names of columns.
+            ValueError: A bad option, agent or column; with ``long`` or ``disallowed_since``, no
+                agent; two agents with the same names of columns; options of another table.
             TypeError: A time of another type.
-            SnapshotError: The snapshot is damaged.
+            SnapshotError: The snapshot is damaged, or has no history for what needs one.
 
         Memory: some 50 MiB per thread, and what the reader keeps. ``pyarrow.table`` keeps the whole
         table; ``pyarrow.RecordBatchReader.from_stream(x)`` reads batch by batch. The object holds
@@ -570,20 +580,20 @@ class Snapshot:
         specs = names(agents)
         if specs:
             self._check_spelling(specs, strict_agents)
-        return _native.export(
-            self._native,
-            specs,
+        rows = TableOptions(
             table,
             long,
+            disallowed_since,
             [] if columns is None else _texts("columns", columns),
             column_names,
+            last_second(as_of),
             seconds(stale_at),
             retry_failed,
             as_list(outcomes),
             as_list(reasons),
-            options,
-            threads,
         )
+        return _native.export(self._native, specs, rows, options, threads)
+
     def origins(self, urls: Any) -> Any:
         """The origin of each URL: :func:`robosieve.origins`, which needs no snapshot.
 

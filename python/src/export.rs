@@ -4,9 +4,11 @@
 //! may be larger than memory. The consumer may read on any thread, with or without the
 //! interpreter's lock, so nothing here uses Python after the stream is made.
 
-use crate::errors::exception;
+use crate::errors::{detached, exception};
 use crate::judging::{threads_argument, threads_for};
-use crate::options::{SETS, judge_options, named, one_of, sets_json};
+use crate::options::{
+    SETS, field, judge_options, named_field, named_fields, one_of, parse_agents, sets_json,
+};
 use crate::result_table::{schema_capsule, stream_capsule};
 use crate::snapshot::Snapshot;
 use crate::verification::Depth;
@@ -15,16 +17,17 @@ use arrow_array::{
     TimestampMicrosecondArray,
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use rayon::ThreadPoolBuilder;
-use robosieve::Judge;
+use robosieve::compile::Compiled;
 use robosieve::export::{
     ColumnNames, ExportBatch, ExportPosition, ExportTable, ExportType, ExportValue, Exporter,
 };
 use robosieve::judge::{JudgeOptions, Reason};
 use robosieve::snapshot::OutcomeClass;
+use robosieve::{ErrorKind, Judge};
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -38,6 +41,7 @@ const TABLES: &[(ExportTable, &str)] = &[
     (ExportTable::Origins, "origins"),
     (ExportTable::Sitemaps, "sitemaps"),
     (ExportTable::Rules, "rules"),
+    (ExportTable::History, "history"),
 ];
 
 /// The rows and columns that the caller asked for.
@@ -47,6 +51,7 @@ struct Request {
     /// The path of the snapshot, for messages.
     path: PathBuf,
     table: ExportTable,
+    disallowed_since: bool,
     columns: Vec<String>,
     names: ColumnNames,
     stale_at: Option<i64>,
@@ -64,6 +69,9 @@ impl Request {
             Exporter::new(&self.judge, self.table).map_err(|err| err.at(&self.path))?;
         if let Some(sets) = &self.sets {
             exporter = exporter.metadata(SETS, sets);
+        }
+        if self.disallowed_since {
+            exporter = exporter.disallowed_since()?;
         }
         Ok(exporter
             .column_names(self.names)
@@ -116,6 +124,7 @@ impl ExportedTable {
         let rows = match self.request.table {
             ExportTable::Sitemaps => "sitemaps",
             ExportTable::Rules => "rules",
+            ExportTable::History => "versions",
             ExportTable::OriginsLong => "origins and agents",
             _ => "origins",
         };
@@ -246,56 +255,182 @@ fn array(batch: &ExportBatch, column: usize, kind: ExportType) -> ArrayRef {
     }
 }
 
+/// The rows and columns that a caller asked for: `robosieve._options.TableOptions`.
+pub(crate) struct TableOptions {
+    table: ExportTable,
+    disallowed_since: bool,
+    columns: Vec<String>,
+    names: ColumnNames,
+    as_of: Option<i64>,
+    stale_at: Option<i64>,
+    retry_failed: u32,
+    outcomes: Vec<OutcomeClass>,
+    reasons: Vec<Reason>,
+}
+
+/// The argument `options` of a table.
+///
+/// # Errors
+/// `TypeError` for other types, `ValueError` for unknown names, and for options of another table.
+fn table_options(given: &Bound<'_, PyAny>) -> PyResult<TableOptions> {
+    let name: String = field(given, "table")?;
+    let mut table = one_of("table", &name, TABLES)?;
+    if field(given, "long")? {
+        if table != ExportTable::Origins {
+            return Err(refused(
+                "long=True has one row per origin and agent; leave table= out",
+            ));
+        }
+        table = ExportTable::OriginsLong;
+    }
+    Ok(TableOptions {
+        table,
+        disallowed_since: field(given, "disallowed_since")?,
+        columns: field(given, "columns")?,
+        names: named_field(given, "column_names")?.unwrap_or_default(),
+        as_of: field(given, "as_of")?,
+        stale_at: field(given, "stale_at")?,
+        retry_failed: field(given, "retry_failed")?,
+        outcomes: named_fields(given, "outcomes")?,
+        reasons: named_fields(given, "reasons")?,
+    })
+}
+
+fn refused(what: &'static str) -> PyErr {
+    PyValueError::new_err(what)
+}
+
+/// Refuses options that contradict each other, as the command does.
+fn refuse_contradictions(
+    options: &TableOptions,
+    agents: &[String],
+    at: Option<i64>,
+) -> PyResult<()> {
+    if options.table == ExportTable::OriginsLong && agents.is_empty() {
+        return Err(refused(
+            "long=True has one row per origin and agent; name agents, such as \"GPTBot\"",
+        ));
+    }
+    if options.as_of.is_some() && at.is_some() {
+        return Err(refused(
+            "as_of judges at its own time; leave at= or as_of= out",
+        ));
+    }
+    if options.disallowed_since {
+        let is_of_origins = matches!(
+            options.table,
+            ExportTable::Origins | ExportTable::OriginsLong
+        );
+        if !is_of_origins {
+            return Err(refused(
+                "disallowed_since=True adds columns to the table of origins; leave table= out",
+            ));
+        }
+        if agents.is_empty() {
+            return Err(refused(
+                "disallowed_since=True has two columns per agent; name agents, such as \"GPTBot\"",
+            ));
+        }
+        if options.as_of.is_some() {
+            return Err(refused(SINCE_AS_OF));
+        }
+    }
+    if options.table != ExportTable::History {
+        return Ok(());
+    }
+    // These say of which time an origin is, or which origins are in the table.
+    let selections = [
+        ("as_of", options.as_of.is_some()),
+        ("at", at.is_some()),
+        ("stale_at", options.stale_at.is_some()),
+        ("outcomes", !options.outcomes.is_empty()),
+        ("reasons", !options.reasons.is_empty()),
+    ];
+    match selections.iter().find(|(_, is_given)| *is_given) {
+        None => Ok(()),
+        Some((option, _)) => Err(PyValueError::new_err(format!(
+            "{option}= selects among the answers of one time, and table=\"history\" has those of all \
+             times; select its rows by since, changed_at and outcome, or leave table= out"
+        ))),
+    }
+}
+
+/// Why a snapshot of one time cannot say since when an agent is disallowed.
+const SINCE_AS_OF: &str = "as_of describes the snapshot of one time, which has no history; leave it out, or \
+                           leave disallowed_since and its columns out";
+
+/// A judge of the snapshot as of a time, which is made in memory.
+fn judge_as_of(
+    py: Python<'_>,
+    snapshot: &Snapshot,
+    agents: &[String],
+    options: JudgeOptions,
+    time: i64,
+    threads: usize,
+) -> PyResult<Judge> {
+    let agents = match agents {
+        [] => Vec::new(),
+        agents => parse_agents(agents)?,
+    };
+    // It is made of all texts of the history, so these are verified first.
+    snapshot.verify_to(py, Depth::Checksums)?;
+    let judge = detached(py, || {
+        // A pool of its own, as in `RowStream::read`.
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|err| PyRuntimeError::new_err(err.to_string()))?;
+        Ok(pool.install(|| {
+            let compiled = Compiled::as_of(snapshot.opened(), time)?;
+            let then = robosieve::Snapshot::new(compiled.to_vec()?)?;
+            // Nothing can have damaged it.
+            then.assume_verified();
+            Judge::new(then, &agents, options.at(time))
+        }))
+    })?;
+    judge.map_err(|err| snapshot.exception(py, err))
+}
+
 /// The snapshot as a table.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "the Python half names them")]
 pub(crate) fn export(
     py: Python<'_>,
     snapshot: &Snapshot,
     agents: Vec<String>,
-    table: &str,
-    long: bool,
-    columns: Vec<String>,
-    column_names: &str,
-    stale_at: Option<i64>,
-    retry_failed: u32,
-    outcomes: Vec<String>,
-    reasons: Vec<String>,
+    #[pyo3(from_py_with = table_options)] table: TableOptions,
     #[pyo3(from_py_with = judge_options)] options: JudgeOptions,
     #[pyo3(from_py_with = threads_argument)] threads: Option<usize>,
 ) -> PyResult<ExportedTable> {
-    let mut table = one_of("table", table, TABLES)?;
-    if long {
-        if table != ExportTable::Origins {
-            let what = "long=True has one row per origin and agent; leave table= out";
-            return Err(PyValueError::new_err(what));
-        }
-        if agents.is_empty() {
-            let what =
-                "long=True has one row per origin and agent; name agents, such as \"GPTBot\"";
-            return Err(PyValueError::new_err(what));
-        }
-        table = ExportTable::OriginsLong;
-    }
-    let outcomes = outcomes.iter().map(|name| named("outcomes", name));
-    let reasons = reasons.iter().map(|name| named("reasons", name));
-    let judge = snapshot.judge_of_any(py, &agents, options)?;
+    refuse_contradictions(&table, &agents, options.at)?;
+    let threads = threads_for(usize::MAX, threads);
+    let judge = match table.as_of {
+        Some(time) => judge_as_of(py, snapshot, &agents, options, time, threads)?,
+        None => snapshot.judge_of_any(py, &agents, options)?,
+    };
     let request = Request {
         sets: sets_json(&agents, judge.agents())?,
-        table,
-        columns,
-        names: named("column_names", column_names)?,
-        stale_at,
-        retry_failed,
-        outcomes: outcomes.collect::<PyResult<_>>()?,
-        reasons: reasons.collect::<PyResult<_>>()?,
-        threads: threads_for(usize::MAX, threads),
+        table: table.table,
+        disallowed_since: table.disallowed_since,
+        columns: table.columns,
+        names: table.names,
+        stale_at: table.stale_at,
+        retry_failed: table.retry_failed,
+        outcomes: table.outcomes,
+        reasons: table.reasons,
+        threads,
         judge,
         path: snapshot.shown_path().to_owned(),
     };
     // Names of columns are checked before the file is read. Texts are exported, so everything is
     // verified.
-    let schema = schema(&request.exporter().map_err(exception)?);
+    let schema = match request.exporter() {
+        Ok(exporter) => schema(&exporter),
+        Err(err) => {
+            return Err(match (err.kind(), table.as_of) {
+                (ErrorKind::NoHistory, Some(_)) => refused(SINCE_AS_OF),
+                (ErrorKind::NoHistory, None) => snapshot.exception(py, err),
+                _ => exception(err),
+            });
+        }
+    };
     snapshot.verify_to(py, Depth::Checksums)?;
     Ok(ExportedTable { request, schema })
 }

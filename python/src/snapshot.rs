@@ -61,6 +61,11 @@ impl Snapshot {
         }
     }
 
+    /// The snapshot of the library.
+    pub(crate) fn opened(&self) -> &robosieve::Snapshot {
+        &self.snapshot
+    }
+
     /// The path of its file; `None` if it is in memory.
     pub(crate) fn file(&self) -> Option<&Path> {
         self.is_file.then_some(&self.path)

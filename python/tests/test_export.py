@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import subprocess
 import threading
 from pathlib import Path
@@ -42,15 +43,81 @@ CASES: list[tuple[dict[str, Any], list[str]]] = [
     ({"stale_at": "2026-09-15T07:30:00Z", "retry_failed": 60}, ["--stale-at", "2026-09-15T07:30:00Z", "--retry-failed", "60s"]),
 ]
 
+# The same for a snapshot with a history.
+HISTORY_CASES: list[tuple[dict[str, Any], list[str]]] = [
+    ({"table": "history"}, ["--history"]),
+    ({"table": "history", "agents": AGENTS}, ["--history", "-a", AGENTS]),
+    (
+        {"table": "history", "agents": "FooBot", "columns": "url,since,foobot.access"},
+        ["--history", "-a", "FooBot", "--columns", "url,since,foobot.access"],
+    ),
+    ({"agents": AGENTS, "disallowed_since": True}, ["-a", AGENTS, "--disallowed-since"]),
+    (
+        {"agents": AGENTS, "disallowed_since": True, "column_names": "dots"},
+        ["-a", AGENTS, "--disallowed-since", "--column-names", "dots"],
+    ),
+    ({"agents": AGENTS, "disallowed_since": True, "long": True}, ["-a", AGENTS, "--disallowed-since", "--long"]),
+    (
+        {"agents": "FooBot", "columns": "origin,FooBot_disallowed_since", "status_policy": "strict"},
+        ["-a", "FooBot", "--columns", "origin,FooBot_disallowed_since", "--status-policy", "strict"],
+    ),
+    ({"agents": AGENTS, "as_of": "2026-05-01T05:59:59Z"}, ["-a", AGENTS, "--as-of", "2026-05-01T05:59:59Z"]),
+    # A month and a date are their last second.
+    ({"agents": AGENTS, "as_of": "2026-04"}, ["-a", AGENTS, "--as-of", "2026-04"]),
+    ({"as_of": "2026-03-01", "table": "rules"}, ["--as-of", "2026-03-01", "--rules"]),
+    ({"as_of": "2026-03-01", "agents": "@ai-search", "long": True}, ["--as-of", "2026-03-01", "-a", "@ai-search", "--long"]),
+    # No rows.
+    ({"as_of": "2020-12"}, ["--as-of", "2020-12"]),
+]
+
+
+@pytest.fixture(scope="module")
+def history_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A history: `e` closes and opens, `r` redirects to it, `f` fails after a good answer, `g` is closed to
+    one agent alone."""
+    captures = [
+        {"url": "https://e.test/robots.txt", "fetched_at": "2026-03-01T06:00:00Z", "body": "user-agent: *\nallow: /"},
+        {"url": "https://e.test/robots.txt", "fetched_at": "2026-05-01T06:00:00Z", "body": "user-agent: *\ndisallow: /"},
+        {"url": "https://r.test/robots.txt", "fetched_at": "2026-03-02T06:00:00Z", "status": 301,
+         "headers": {"Location": "https://e.test/robots.txt"}},
+        {"url": "https://f.test/robots.txt", "fetched_at": "2026-03-03T06:00:00Z", "body": "user-agent: a\ndisallow: /x"},
+        {"url": "https://f.test/robots.txt", "fetched_at": "2026-04-03T06:00:00Z", "status": 503},
+        {"url": "https://g.test/robots.txt", "body": "user-agent: FooBot\ndisallow: /"},
+        {"url": "https://g.test/robots.txt", "fetched_at": "2026-04-04T06:00:00Z", "status": 404},
+        {"url": "https://g.test/robots.txt", "fetched_at": "2026-06-04T06:00:00Z", "body": "user-agent: FooBot\ndisallow: /"},
+    ]  # fmt: skip
+    folder = tmp_path_factory.mktemp("history")
+    folder.joinpath("captures.jsonl").write_text("".join(json.dumps(capture) + "\n" for capture in captures))
+    robosieve.compile([folder / "captures.jsonl"], folder / "history.rsieve", history=True)
+    return folder / "history.rsieve"
+
+
+@pytest.fixture
+def history(history_file: Path) -> Snapshot:
+    return Snapshot(history_file)
+
 
 @pytest.mark.parametrize(("arguments", "options"), CASES)
 def test_tables_are_those_of_the_command(
     program: Path, small: Path, snapshot: Snapshot, tmp_path: Path, arguments: dict[str, Any], options: list[str]
 ) -> None:
+    check_table(program, small, snapshot, tmp_path / "t.parquet", arguments, options)
+
+
+@pytest.mark.parametrize(("arguments", "options"), HISTORY_CASES)
+def test_tables_of_a_history_are_those_of_the_command(
+    program: Path, history_file: Path, history: Snapshot, tmp_path: Path, arguments: dict[str, Any], options: list[str]
+) -> None:
+    check_table(program, history_file, history, tmp_path / "t.parquet", arguments, options)
+
+
+def check_table(
+    program: Path, file: Path, snapshot: Snapshot, path: Path, arguments: dict[str, Any], options: list[str]
+) -> None:
+    """Compares a table with the Parquet file of the command, with its metadata."""
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
-    path = tmp_path / "t.parquet"
-    subprocess.run([program, "export", "-q", "-s", small, *options, "-o", path], check=True)
+    subprocess.run([program, "export", "-q", "-s", file, *options, "-o", path], check=True)
     expected = parquet.read_table(path)
     # A table says which snapshot, version and agents it comes from, as the file does.
     run = {b"robosieve.agents", b"robosieve.version", b"robosieve.snapshot", b"robosieve.options"}
@@ -137,7 +204,7 @@ def test_threads_read_at_once(snapshot: Snapshot) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"table": "domains"}, 'table="domains"; give one of "origins", "sitemaps", "rules"'),
+        ({"table": "domains"}, 'table="domains"; give one of "origins", "sitemaps", "rules", "history"'),
         ({"long": True}, "name agents"),
         ({"agents": "GPTBot", "long": True, "table": "rules"}, "leave table= out"),
         ({"columns": "nothing"}, "column nothing: there is no such column; the columns are origin, outcome"),
@@ -151,12 +218,58 @@ def test_threads_read_at_once(snapshot: Snapshot) -> None:
         ({"agents": ""}, "agent"),
         ({"status_policy": "lax"}, "status_policy"),
         ({"stale_at": "soon"}, "not a time"),
+        # What a history refuses, which has all times.
+        ({"table": "history", "long": True, "agents": "GPTBot"}, "leave table= out"),
+        ({"table": "history", "as_of": 0}, "as_of= selects among the answers of one time"),
+        ({"table": "history", "at": 0}, "at= selects"),
+        ({"table": "history", "stale_at": 0}, "stale_at= selects"),
+        ({"table": "history", "outcomes": "rules"}, "outcomes= selects"),
+        ({"table": "history", "reasons": "rules"}, "reasons= selects"),
+        ({"table": "history", "disallowed_since": True, "agents": "GPTBot"}, "adds columns to the table of origins"),
+        ({"table": "rules", "disallowed_since": True, "agents": "GPTBot"}, "leave table= out"),
+        ({"table": "history", "columns": "age"}, "the columns are url, origin, since"),
+        ({"disallowed_since": True}, "two columns per agent"),
+        ({"disallowed_since": True, "agents": "FooBot", "as_of": "2026-04"}, "one time, which has no history"),
+        ({"columns": "FooBot_disallowed_since", "agents": "FooBot", "as_of": "2026-04"}, "one time, which has no history"),
+        ({"as_of": "2026-04", "at": "2026-04-01"}, "leave at= or as_of= out"),
+        ({"as_of": "soon"}, "not a time"),
+        ({"as_of": "2026-04", "agents": "@nobody"}, "@nobody"),
     ],
 )
-def test_wrong_arguments_are_refused(snapshot: Snapshot, arguments: dict[str, Any], message: str) -> None:
+def test_wrong_arguments_are_refused(history: Snapshot, arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError) as error:
-        snapshot.export(**arguments)
+        history.export(**arguments)
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"table": "history"},
+        {"agents": "GPTBot", "disallowed_since": True},
+        {"agents": "GPTBot", "columns": "GPTBot_disallowed_after"},
+        {"as_of": "2026-04"},
+    ],
+)
+def test_a_snapshot_without_a_history_has_no_table_of_it(snapshot: Snapshot, arguments: dict[str, Any]) -> None:
+    with pytest.raises(robosieve.SnapshotError, match="no history.*history=True of robosieve.Compiler") as error:
+        snapshot.export(**arguments)
+    assert str(snapshot.path) in str(error.value)
+
+
+def test_bounds_are_those_of_the_captures(history: Snapshot) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    columns = "origin,FooBot_disallowed_after,FooBot_disallowed_since"
+    rows = pyarrow.table(history.export("FooBot", columns=columns)).to_pylist()
+    written = [tuple(value and str(value) for value in row.values()) for row in rows]
+    assert written == [
+        ("https://e.test", "2026-03-01 06:00:00+00:00", "2026-05-01 06:00:00+00:00"),
+        ("https://f.test", "2026-03-03 06:00:00+00:00", "2026-04-03 06:00:00+00:00"),
+        ("https://g.test", "2026-04-04 06:00:00+00:00", "2026-06-04 06:00:00+00:00"),
+        ("https://r.test", "2026-03-02 06:00:00+00:00", "2026-05-01 06:00:00+00:00"),
+    ]
+    versions = pyarrow.table(history.export("FooBot", table="history", columns="url,since,outcome,target"))
+    assert versions.num_rows == 8 and repr(history.export(table="history")).endswith("of versions: 17 columns>")
 
 
 def test_similar_agents_have_names_with_dots(snapshot: Snapshot) -> None:
