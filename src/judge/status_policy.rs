@@ -243,20 +243,24 @@ pub(crate) fn ruling(
 
 /// The times, in seconds since 1970, at which the ruling of a policy on a failing outcome may change.
 pub(crate) fn ruling_changes(policy: StatusPolicy, outcome: &Outcome) -> impl Iterator<Item = i64> {
-    let firsts = [outcome.first_failure, outcome.first_unreachable];
-    firsts.into_iter().flatten().flat_map(move |first| {
-        let phases = policy.table().failure.iter();
+    let table = policy.table();
+    table.first_failure(outcome).into_iter().flat_map(|first| {
+        let phases = table.failure.iter();
         phases.map(move |phase| first.saturating_add(phase.from))
     })
 }
 
 impl StatusTable {
-    fn ruling_on_failure(&self, outcome: &Outcome, has_last_good: bool, at: Option<i64>) -> Ruling {
-        // Each policy has its own run of failures.
-        let first = match self.has_429_as_failure {
+    /// The first of the failures of an outcome. Each policy has its own run of them.
+    fn first_failure(&self, outcome: &Outcome) -> Option<i64> {
+        match self.has_429_as_failure {
             true => outcome.first_failure,
             false => outcome.first_unreachable,
-        };
+        }
+    }
+
+    fn ruling_on_failure(&self, outcome: &Outcome, has_last_good: bool, at: Option<i64>) -> Ruling {
+        let first = self.first_failure(outcome);
         let now = at.or(outcome.fetched);
         let age = now.zip(first).map(|(now, first)| now.saturating_sub(first));
         let phase = self

@@ -171,7 +171,7 @@ impl SlowWay {
                     }
                     since = *time;
                 }
-                agents.push(self.bounds(row, since, ages(policy)));
+                agents.push(self.bounds(row, since, policy));
             }
             found.insert(origin, agents);
         }
@@ -179,7 +179,7 @@ impl SlowWay {
     }
 
     /// The interval that ends at a time: the other bound is the last capture of the answer before.
-    fn bounds(&self, row: u32, since: i64, ages: &[i64]) -> Interval {
+    fn bounds(&self, row: u32, since: i64, policy: &str) -> Interval {
         if since == BEFORE_ALL {
             return (None, None);
         }
@@ -188,9 +188,13 @@ impl SlowWay {
             return (None, Some(since));
         };
         let outcome = before.entry.outcome();
-        let firsts = [outcome.first_failure, outcome.first_unreachable];
-        let changes = firsts.into_iter().flatten();
-        let changes = changes.flat_map(|first| ages.iter().map(move |age| first + age));
+        // A 429 is an answer for some policies. It does not change with its age.
+        let first = match policy {
+            "google-2012" | "google-2019" | "rfc9309" => outcome.first_unreachable,
+            _ => outcome.first_failure,
+        };
+        let changes = first.into_iter();
+        let changes = changes.flat_map(|first| ages(policy).iter().map(move |age| first + age));
         let from = changes.filter(|change| *change <= last).max();
         let bounds = [
             from,
