@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
 """Recounts the tables of `robosieve export`.
 
-usage: scripts/x recount-export SNAPSHOT AGENT,AGENT... [ORIGINS]
+usage: scripts/x recount-export SNAPSHOT AGENT,AGENT... [ORIGINS] [--captures FILE]
 
 Columns are derived from `robosieve inspect --json` and from the letters of `robosieve annotate`, for a
 sample of ORIGINS (1000). The formats are compared with each other; Parquet is read with pyarrow if it
-is installed. ROBOSIEVE names the binary (default: target/release/robosieve).
+is installed. With --captures, SNAPSHOT has the history of this archive of JSON lines: the table of
+`--history`, and the columns of `--disallowed-since` under each status policy, are derived from the
+captures. Of the table, `looks_like` and `bytes` are not. ROBOSIEVE names the binary (default:
+target/release/robosieve).
 """
 
+import argparse
 import collections
 import csv
+import datetime
 import io
 import itertools
 import json
@@ -18,13 +23,18 @@ import sys
 import tempfile
 from pathlib import Path
 
+from campaigns import histories, versions
 from campaigns.command import letters, run
 
-if len(sys.argv) < 3:
-    sys.exit(__doc__)
-SNAPSHOT = Path(sys.argv[1]).resolve()
-AGENTS = sys.argv[2].split(",")
-SAMPLE = int(sys.argv[3]) if len(sys.argv) > 3 else 1000
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("snapshot", type=Path)
+parser.add_argument("agents")
+parser.add_argument("origins", type=int, nargs="?", default=1000)
+parser.add_argument("--captures", type=Path)
+OPTIONS = parser.parse_args()
+SNAPSHOT = OPTIONS.snapshot.resolve()
+AGENTS = OPTIONS.agents.split(",")
+SAMPLE = OPTIONS.origins
 
 USER_AGENT = ("user-agent", "useragent", "user agent")
 ALLOW = ("allow",)
@@ -252,7 +262,7 @@ def same(text, value):
     return text == ("" if value is None else str(value).lower() if isinstance(value, bool) else str(value))
 
 
-def check_formats(folder, options):
+def check_formats(folder, options, key="origin"):
     arguments = ["export", "-q", "-s", SNAPSHOT, *options, "-o"]
     for name in ("t.jsonl", "t.tsv", "t.csv", "t.parquet"):
         run(*arguments, folder / name)
@@ -285,7 +295,67 @@ def check_formats(folder, options):
         for row, value in zip(rows, values):
             if isinstance(row[name], dict):
                 value = json.loads(value)
-            compare(f"Parquet {kind}", row["origin"], value, row[name])
+            compare(f"Parquet {kind}", row[key], value, row[name])
+
+
+def seconds(time):
+    return time and int(datetime.datetime.fromisoformat(time.replace("Z", "+00:00")).timestamp())
+
+
+def check_versions(by_url):
+    """The table of the history has the versions that the captures show, and no other."""
+    rows = collections.defaultdict(list)
+    texts, numbers = {}, {}
+    for row in exported("-a", ",".join(AGENTS), "--history"):
+        rows[row["url"]].append(row)
+    robots = {url for url in by_url if url.endswith("/robots.txt")}
+    reached = versions.reached(by_url, robots)
+    compare("URLs of a history", SNAPSHOT.name, sorted(rows), sorted(robots | reached))
+    for url in sorted(robots | reached):
+        expected = versions.versions(by_url[url], url)
+        compare("versions", url, len(rows[url]), len(expected))
+        for row, version in zip(rows[url], expected):
+            answer, place = version.answer, f"{url} since {version.since}"
+            is_text = answer.kind == "rules"
+            for column in ("since", "last_seen", "changed_at", "failing_since", "first_unreachable"):
+                compare(f"version {column}", place, seconds(row[column]), getattr(version, column))
+            values = {
+                "origin": url.removesuffix("/robots.txt") if url in robots else None,
+                "outcome": version.outcome,
+                "status": answer.status or None,
+                "target": answer.text or None if answer.kind == "redirect" else None,
+                "earlier_target": version.before.text or None if version.before and version.before.kind == "redirect" else None,
+                "past_limit": len(answer.text.encode()) > 512_000 if is_text else None,
+                "cut_short": False if is_text else None,
+            }
+            for agent in AGENTS:
+                found = versions.access(answer.text, agent) if is_text else (None, None)
+                values |= {f"{agent}.access": found[0], f"{agent}.named": found[1]}
+            for column, value in values.items():
+                compare(f"version {column.rpartition('.')[2]}", place, row[column], value)
+            # Each text has one number, and each number one text.
+            before = version.before if version.before and version.before.kind == "rules" else None
+            for column, of in (("rules_file", answer if is_text else None), ("last_good_file", before)):
+                compare(f"version has {column}", place, row[column] is not None, of is not None)
+                if of and row[column] is not None:
+                    text = versions.stored(of)
+                    compare("number of a text", place, row[column], numbers.setdefault(text, row[column]))
+                    compare("text of a number", place, texts.setdefault(row[column], text), text)
+
+
+def check_since(by_url):
+    """The bounds of the time since which agents are disallowed, under each status policy."""
+    for policy in histories.POLICIES:
+        options = ("-a", ",".join(AGENTS), "--disallowed-since", "--status-policy", policy)
+        rows = list(exported(*options))
+        for row in rows[:: max(1, len(rows) // SAMPLE)]:
+            web = versions.Web(by_url, row["origin"] + "/robots.txt")
+            for agent in AGENTS:
+                bounds = tuple(seconds(row[f"{agent}.disallowed_{bound}"]) for bound in ("after", "since"))
+                expected = web.since(policy, lambda text: versions.access(text, agent)[0] == "blocked")
+                compare("disallowed since", f"{row['origin']} for {agent}, {policy}", bounds, expected)
+                found["disallowed since a time"] += expected[1] is not None
+                found["disallowed after a time"] += expected[0] is not None
 
 
 def main():
@@ -303,6 +373,13 @@ def main():
         for options in (agents, long, ["--sitemaps"], ["--rules"]):
             check_formats(Path(folder), options)
     check_long(agents)
+    if OPTIONS.captures:
+        by_url = versions.read(OPTIONS.captures)
+        check_versions(by_url)
+        check_since(by_url)
+        with tempfile.TemporaryDirectory() as folder:
+            check_formats(Path(folder), [*agents, "--history"], "url")
+            check_formats(Path(folder), [*agents, "--disallowed-since"])
     for what, count in sorted(found.items()):
         print(f"{what:<24}{count:>10}")
     for difference in differences[:20]:

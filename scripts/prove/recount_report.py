@@ -1,18 +1,21 @@
 #!/usr/bin/env python3
 """Recounts the figures of `robosieve report`.
 
-usage: scripts/x recount-report SNAPSHOT AGENT,AGENT... LIST...
+usage: scripts/x recount-report SNAPSHOT AGENT,AGENT... LIST... [--captures FILE]
 
 The JSON is compared with the letters of `robosieve annotate` for the same lists, and the page and the
 CSV with the JSON. Counts by origin and by host, weights, top-level domains, groups of a file, samples
 and a series are compared with the rows of `robosieve export`. The script shares no code with
 robosieve. With the package xxhash it also draws the samples. It takes origins from the text of URLs, so
-those of a list should be in normal form, as in crawls. ROBOSIEVE names the binary (default:
-target/release/robosieve).
+those of a list should be in normal form, as in crawls. With --captures, SNAPSHOT has the history of this
+archive of JSON lines, and the counts of `--disallowed-since` are derived from the captures. ROBOSIEVE
+names the binary (default: target/release/robosieve).
 """
 
+import argparse
 import collections
 import csv
+import datetime
 import html.parser
 import json
 import pathlib
@@ -22,6 +25,7 @@ import sys
 import tempfile
 import zlib
 
+from campaigns import versions
 from campaigns.command import BINARY, run
 
 try:
@@ -239,6 +243,93 @@ def check_hosts(report, series_path, rows, same):
     same("lines of the series", len(series), 2 * len(report["agents"]))
 
 
+PERIODS = {
+    "day": "{:%Y-%m-%d}",
+    "week": "{0:%G}-W{0:%V}",
+    "month": "{:%Y-%m}",
+    "quarter": "{0:%Y}-Q{1}",
+    "year": "{:%Y}",
+}
+
+
+def label_of(period, seconds):
+    """The label of the period with a time."""
+    day = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc)
+    return PERIODS[period].format(day, (day.month + 2) // 3)
+
+
+def bounds_by_origin(rows, agents, captures):
+    """For each origin that rules disallow wholly to an agent: since when, by the captures."""
+    by_url, policy = versions.read(captures), "google"
+    found = {}
+    for row in rows:
+        for agent in agents:
+            if row[f"{agent}.access"] == "blocked" and row[f"{agent}.named"] is not None:
+                web = versions.Web(by_url, row["origin"] + "/robots.txt")
+                blocked = lambda text: versions.access(text, agent)[0] == "blocked"  # noqa: E731
+                found[row["origin"], agent] = web.since(policy, blocked)
+    return found
+
+
+def check_since(report, units, bounds, period, same):
+    """Compares when units began to disallow each agent. Returns the number of these units."""
+    first, began = collections.Counter(), collections.defaultdict(collections.Counter)
+    for row in units:
+        for agent in (one["agent"] for one in report["agents"]):
+            if (row["origin"], agent) in bounds:
+                after, since = bounds[row["origin"], agent]
+                if after is None or since is None:
+                    first[agent] += 1
+                else:
+                    began[label_of(period, since)][agent] += 1
+    expected = [
+        {
+            "agent": agent["agent"],
+            "units": first[agent["agent"]] + sum(counts[agent["agent"]] for counts in began.values()),
+            "first_answer": first[agent["agent"]],
+            "began": [began[label][agent["agent"]] for label in sorted(began)],
+        }
+        for agent in report["agents"]
+    ]
+    found = report["disallowed_since"]
+    same(f"periods of a {period}", (found["every"], found["periods"]), (period, sorted(began)))
+    same(f"beginnings by {period}", found["agents"], expected)
+    return sum(agent["units"] for agent in expected)
+
+
+def check_beginnings(folder, snapshot, agents, captures, rows, same):
+    """Compares the section of --disallowed-since by origin and host, with each period. Returns the number of
+    beginnings, of the numbers of the page, and of the lines of CSV."""
+    bounds = bounds_by_origin(rows, agents, captures)
+    beginnings = pages = lines = 0
+    for by, units in (("origin", rows), ("host", representatives(rows))):
+        for period in PERIODS:
+            out = [folder / f"since.{kind}" for kind in ("json", "csv", "html")]
+            options = ["-a", ",".join(agents), "--by", by, "--disallowed-since", period]
+            run("report", "-q", "-s", snapshot, *options, "--json-to", out[0], "--csv-to", out[1], "--html", out[2])
+            report = json.loads(out[0].read_text("utf-8"))
+            beginnings += check_since(report, units, bounds, period, same)
+            page = Numbers()
+            page.feed(out[2].read_text("utf-8"))
+            numbers = [found for found in page.found if found[0].startswith("/disallowed_since/")]
+            same("numbers of a page", not numbers, False)
+            for place, number in numbers:
+                same(f"page {place}", number, at(report, place))
+            pages += len(numbers)
+            found = report["disallowed_since"]
+            expected = []
+            for agent in found["agents"]:
+                for measure, count in (("origins", agent["units"]), ("first_answer", agent["first_answer"])):
+                    expected.append(["disallowed_since", "", agent["agent"], measure, str(count)])
+                for label, count in zip(found["periods"], agent["began"]):
+                    expected.append(["disallowed_since", label, agent["agent"], "origins", str(count)])
+            with open(out[1], encoding="utf-8", newline="") as text:
+                listed = [row for row in csv.reader(text) if row[0] == "disallowed_since"]
+            same(f"CSV by {period}", listed, expected)
+            lines += len(listed)
+    return beginnings, pages, lines
+
+
 def write_groups(path, hosts, separator, value_of):
     """Writes a file for --weights or --group-by: each host with a value, if it has one."""
     rows = [f"{host}{separator}{value_of(host)}\n" for host in hosts if value_of(host)]
@@ -263,7 +354,7 @@ def write_reports(folder, snapshot, agents, lists):
     run("report", "-q", "--series", f"a={snapshot}", f"b={snapshot}", *weighted, "--csv-to", folder / "series.csv")
 
 
-def compare(folder, snapshot, lists):
+def compare(folder, snapshot, lists, captures):
     """Prints what differs, and returns whether something does."""
     wrong = []
 
@@ -291,6 +382,10 @@ def compare(folder, snapshot, lists):
     check_hosts(read("hosts.json"), folder / "series.csv", rows, same)
     check_groups(read("groups.json"), representatives(rows), same)
     check_sample(read("sample.json"), representatives(rows), same)
+    since = ""
+    if captures:
+        counts = check_beginnings(folder, snapshot, agents, captures, rows, same)
+        since = "; {} beginnings by captures, {} numbers of pages and {} lines of CSV agree".format(*counts)
     same("URLs by basis", sum(basis["urls"] for basis in report["bases"]), total)
     same("origins by basis", sum(basis["origins"] for basis in report["bases"]), report["snapshot"]["origins"])
     for i, agent in enumerate(agents):
@@ -314,18 +409,22 @@ def compare(folder, snapshot, lists):
 
     print("\n".join(wrong) or f"{total} lines, {len(agents)} agents, {len(rows)} origins: report, annotate and export agree; "
           f"{len(page.found)} numbers of the page and {len(lines) - 1} lines of CSV equal the JSON; "
-          f"samples were {'drawn again' if xxhash else 'not drawn again, without the module xxhash'}")
+          f"samples were {'drawn again' if xxhash else 'not drawn again, without the module xxhash'}{since}")
     return bool(wrong)
 
 
 def main():
-    if len(sys.argv) < 4:
-        sys.exit(__doc__)
-    snapshot, agents, *lists = sys.argv[1:]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("snapshot")
+    parser.add_argument("agents")
+    parser.add_argument("lists", nargs="+")
+    parser.add_argument("--captures")
+    given = parser.parse_args()
+    snapshot, agents, lists = given.snapshot, given.agents, given.lists
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         write_reports(folder, snapshot, agents, lists)
-        sys.exit(compare(folder, snapshot, lists))
+        sys.exit(compare(folder, snapshot, lists, given.captures))
 
 
 if __name__ == "__main__":

@@ -314,13 +314,14 @@ def letter(captures, url, policy, at):
     return letter_of(outcome(captures, origin + ".example/robots.txt"), path, policy, at)
 
 
-def letter_of(found, path, policy, at):
-    """The letter of a path of an origin that came to `found`."""
+def letter_of(found, path, policy, at, decide=None):
+    """The letter of a path of an origin that came to `found`. `decide` gives that of a text and the path."""
+    decide = decide or refuses
     strict = policy == "strict"
     if found is None:
         return "D" if strict else "U"
     if found.kind == "rules":
-        return refuses(found.text, path)
+        return decide(found.text, path)
     if found.kind == "unavailable":
         return "D" if strict and found.status in (401, 403) else "A"
     if found.kind == "unresolved":
@@ -335,7 +336,7 @@ def letter_of(found, path, policy, at):
     state = failing(policy, age)
     if state == "copy":
         text = found.good.get(policy)
-        return "A" if text is None else refuses(text, path)
+        return "A" if text is None else decide(text, path)
     return "D" if state == "refused" else "A"
 
 
