@@ -259,7 +259,8 @@ def label_of(period, seconds):
 
 
 def bounds_by_origin(rows, agents, captures):
-    """For each origin that rules disallow wholly to an agent: since when, by the captures."""
+    """For each origin that rules disallow wholly to an agent: since when, by the captures; None if its first
+    answer did."""
     by_url, policy = versions.read(captures), "google"
     found = {}
     for row in rows:
@@ -267,7 +268,9 @@ def bounds_by_origin(rows, agents, captures):
             if row[f"{agent}.access"] == "blocked" and row[f"{agent}.named"] is not None:
                 web = versions.Web(by_url, row["origin"] + "/robots.txt")
                 blocked = lambda text: versions.access(text, agent)[0] == "blocked"  # noqa: E731
-                found[row["origin"], agent] = web.since(policy, blocked)
+                _, since = web.since(policy, blocked)
+                is_later = since is not None and web.way(since - 1)
+                found[row["origin"], agent] = since if is_later else None
     return found
 
 
@@ -277,8 +280,8 @@ def check_since(report, units, bounds, period, same):
     for row in units:
         for agent in (one["agent"] for one in report["agents"]):
             if (row["origin"], agent) in bounds:
-                after, since = bounds[row["origin"], agent]
-                if after is None or since is None:
+                since = bounds[row["origin"], agent]
+                if since is None:
                     first[agent] += 1
                 else:
                     began[label_of(period, since)][agent] += 1
@@ -305,7 +308,7 @@ def check_beginnings(folder, snapshot, agents, captures, rows, same):
     for by, units in (("origin", rows), ("host", representatives(rows))):
         for period in PERIODS:
             out = [folder / f"since.{kind}" for kind in ("json", "csv", "html")]
-            options = ["-a", ",".join(agents), "--by", by, "--disallowed-since", period]
+            options = ["-a", ",".join(agents), "--by", by, "--disallowed-since", "--every", period]
             run("report", "-q", "-s", snapshot, *options, "--json-to", out[0], "--csv-to", out[1], "--html", out[2])
             report = json.loads(out[0].read_text("utf-8"))
             beginnings += check_since(report, units, bounds, period, same)
