@@ -138,9 +138,9 @@ impl Version {
 /// The run of failures of a version: a row of the section `version failures`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct VersionFailure {
-    /// As [`Outcome::first_failure`].
+    /// As [`Outcome::first_failure`](crate::snapshot::Outcome::first_failure).
     pub first_failure: Option<i64>,
-    /// As [`Outcome::first_unreachable`].
+    /// As [`Outcome::first_unreachable`](crate::snapshot::Outcome::first_unreachable).
     pub first_unreachable: Option<i64>,
     /// The answer before the run.
     pub before: BeforeFailures,
