@@ -485,7 +485,7 @@ fn too_new_previous_snapshots_are_refused() {
     assert_eq!(ran.code, Some(2));
     for expected in [
         "old: ",
-        "newest capture is of 2026-01-11T00:00:00Z",
+        "newest capture is from 2026-01-11T00:00:00Z",
         "take an earlier snapshot, or the archives",
     ] {
         assert!(ran.stderr.contains(expected), "{}", ran.stderr);
