@@ -486,7 +486,7 @@ def test_calls_of_other_threads_end_first(small: Path) -> None:
         def judge() -> list[int]:
             native = snapshot._native
             started.set()
-            return list(native.verdicts(MANY, AGENT, JudgeOptions(), 2))
+            return list(native.verdicts(MANY, AGENT, JudgeOptions(), 2, None))
 
         with ThreadPoolExecutor(1) as pool:
             running = pool.submit(judge)
