@@ -21,20 +21,20 @@ pub(crate) const HEADER: usize = 40;
 pub(crate) const ROW: usize = 32;
 /// The length of header and table of [`intact`], which has no history.
 pub(crate) const HEAD: usize = HEADER + (SECTIONS - HISTORY) * ROW;
-/// The number of the sections of a history.
-pub(crate) const HISTORY: usize = 6;
+/// The number of the sections of a history, four of which have the rules of old texts.
+pub(crate) const HISTORY: usize = 10;
 pub(crate) const ALIGN: usize = 64;
-pub(crate) const SECTIONS: usize = 21;
+pub(crate) const SECTIONS: usize = 25;
 pub(crate) const BLOCK: usize = 64 << 10;
 pub(crate) const METADATA: usize = 0;
 pub(crate) const FILES: usize = 5;
 pub(crate) const RULE_SETS: usize = 7;
 pub(crate) const TEXTS: usize = 9;
 pub(crate) const DICTIONARY: usize = 10;
-pub(crate) const CHECKSUMS: usize = 20;
+pub(crate) const CHECKSUMS: usize = 24;
 /// The numbers of the sections in the order of the file, and the first one that may be absent.
 pub(crate) const NUMBERS: [u32; SECTIONS] = [
-    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 15, 16, 17, 18, 19, 20, 21, 13,
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 13,
 ];
 pub(crate) const FIRST_OPTIONAL: u32 = 14;
 pub(crate) const UNION: u32 = u32::MAX;
@@ -123,12 +123,13 @@ pub(crate) fn overlapping_groups(large: &str, own: impl Fn(char) -> String) -> S
     text
 }
 
-/// Earlier captures of the origins of [`ARCHIVE`]: old texts, one of them a difference; a redirect to
-/// another URL than a robots.txt; failures, also behind a redirect.
+/// Earlier captures of the origins of [`ARCHIVE`]: old texts, one of them a difference, and one too
+/// long for its rules to be stored; a redirect to another URL than a robots.txt; failures, also behind
+/// a redirect.
 const EARLIER: &str = r#"
 {"url": "https://rules.example/robots.txt", "fetched_at": "2025-10-01T00:00:00Z", "status": 503}
 {"url": "https://rules.example/robots.txt", "fetched_at": "2025-11-01T00:00:00Z", "status": 301, "headers": {"Location": "/rules"}}
-{"url": "https://rules.example/rules", "fetched_at": "2025-10-15T00:00:00Z", "body": "user-agent: *\ndisallow: /"}
+{"url": "https://rules.example/rules", "fetched_at": "2025-10-15T00:00:00Z", "body": LONG}
 {"url": "https://rules.example/rules", "fetched_at": "2025-11-15T00:00:00Z", "status": 500}
 {"url": "https://rules.example/robots.txt", "fetched_at": "2025-12-01T00:00:00Z", "status": 500}
 {"url": "https://rules.example/robots.txt", "fetched_at": "2026-01-01T00:00:00Z", "body": OLD}
@@ -141,7 +142,10 @@ pub(crate) fn with_history() -> &'static [u8] {
     BYTES.get_or_init(|| {
         let rules = serde_json::to_string(RULES).unwrap();
         let old = serde_json::to_string(&(RULES.to_owned() + "disallow: /old\n")).unwrap();
-        let archive = ARCHIVE.replace("RULES", &rules) + &EARLIER.replace("OLD", &old);
+        let long = "disallow: /long/path\n".repeat(200) + "disallow: /\n";
+        let long = serde_json::to_string(&("user-agent: *\n".to_owned() + &long)).unwrap();
+        let earlier = EARLIER.replace("OLD", &old).replace("LONG", &long);
+        let archive = ARCHIVE.replace("RULES", &rules) + &earlier;
         let mut compiler = Compiler::default().history(true);
         compiler.add_reader("archive", archive.as_bytes()).unwrap();
         compiler.finish().unwrap().to_vec().unwrap()

@@ -5,23 +5,25 @@
 //! come the other URLs that redirects lead to, from these and from each other. At the end, texts that
 //! no origin has now are numbered and compressed: as differences to the newest text of their URL, and
 //! every sixteenth one whole. Where sites add a line now and then, a difference takes some 20 bytes, and
-//! a whole frame 130.
+//! a whole frame 130. The rules of short texts are stored, too, as judging asks for them.
 
 use super::build::BuildInputs;
-use super::file_compiler::PreviousTexts;
+use super::file_compiler::{PreviousTexts, file_contents};
 use super::incremental::previous::PreviousSnapshot;
 use super::ingest::text_store::{TextFrame, TextId, Texts};
 use super::ingest::url_key::UrlKey;
 use super::resolve::resolver::Resolver;
 use super::resolve::versions::{AnswerBefore, RedirectTarget, UrlAnswer, UrlVersion};
 use crate::error::{Error, Result};
+use crate::profile::Profile;
+use crate::snapshot::contents::FileContents;
 use crate::snapshot::format::{BodyBits, NONE};
 use crate::snapshot::history::{
     BeforeFailures, RedirectLink, VERSION_FAILURE_LEN, VERSION_LEN, Version, VersionAnswer,
     VersionFailure,
 };
 use crate::snapshot::text::{DICTIONARY, DeltaPacker, Unpacker, is_base};
-use crate::snapshot::write::OriginWriter;
+use crate::snapshot::write::{FileWriter, OriginWriter};
 use crate::snapshot::write_history::{
     HistorySections, HistoryTextWriter, VersionWriter, WrittenVersions,
 };
@@ -33,6 +35,11 @@ use std::collections::BTreeSet;
 /// The differences to a text before the next text is stored whole: later versions differ from it
 /// more and more.
 const DELTAS_PER_BASE: usize = 15;
+
+/// The most bytes of an old text whose rules are stored, and of these rules. Others are parsed when a
+/// URL asks for their time: with the rules of all versions, an archive of years takes 94 times the
+/// space of its newest answers, of which 20 hosts with long lists hold three quarters.
+const MAX_STORED_RULES: usize = 3 << 10;
 
 /// The versions that are renumbered at once, unless a single node has more.
 const VERSIONS_PER_CHUNK: usize = 1 << 16;
@@ -164,6 +171,8 @@ impl HistoryBuilder {
             next: files,
             versions: VersionWriter::new(inputs.spools),
             text_writer: HistoryTextWriter::new(inputs.spools),
+            rules: FileWriter::new(inputs.spools),
+            profile: inputs.profile,
         };
         renumbering.run(&written)?;
         let counts = HistoryCounts {
@@ -177,6 +186,7 @@ impl HistoryBuilder {
             urls,
             texts,
             frames,
+            rules: renumbering.rules.finish()?,
         };
         Ok((sections, counts))
     }
@@ -248,6 +258,9 @@ struct Renumbering<'c> {
     next: u32,
     versions: VersionWriter,
     text_writer: HistoryTextWriter,
+    /// The rules of short texts.
+    rules: FileWriter,
+    profile: Profile,
 }
 
 /// A text to compress.
@@ -283,14 +296,14 @@ impl Renumbering<'_> {
         while reader.node < nodes {
             let chunk = reader.next(nodes)?;
             let new = self.number(&chunk);
-            let packed: Vec<(u32, Vec<u8>)> = new
+            let packed: Vec<PackedText> = new
                 .par_chunks(64)
                 .map_init(
                     || None,
                     |packer: &mut Option<HistoryPacker<'_>>, texts| -> Result<Vec<_>> {
                         let packer = match packer {
                             Some(packer) => packer,
-                            none => none.insert(HistoryPacker::new(self.texts, self.previous)?),
+                            none => none.insert(self.packer()?),
                         };
                         texts.iter().map(|text| packer.pack(text)).collect()
                     },
@@ -299,12 +312,31 @@ impl Renumbering<'_> {
                 .into_iter()
                 .flatten()
                 .collect();
-            for (base, frame) in packed {
-                self.text_writer.append(base, &frame)?;
+            for PackedText { base, frame, rules } in packed {
+                let row = match rules {
+                    Some(rules) => {
+                        let row = self.rules.count() as u32;
+                        let _offsets = self.rules.append(&rules)?;
+                        row
+                    }
+                    None => NONE,
+                };
+                self.text_writer.append(base, row, &frame)?;
             }
             self.append(&chunk)?;
         }
         Ok(())
+    }
+
+    fn packer(&self) -> Result<HistoryPacker<'_>> {
+        Ok(HistoryPacker {
+            texts: self.texts,
+            profile: self.profile,
+            previous: self.previous.map(PreviousTexts::new),
+            unpacker: Unpacker::new(DICTIONARY)?,
+            deltas: DeltaPacker::new(),
+            base: None,
+        })
     }
 
     /// Numbers the new texts of a chunk; returns them in the order of their numbers.
@@ -458,9 +490,19 @@ impl VersionChunkReader<'_> {
     }
 }
 
-/// Compresses old texts; one per thread.
+/// An old text as it is stored.
+struct PackedText {
+    /// The number of the text that the frame is a difference to, or [`NONE`].
+    base: u32,
+    frame: Vec<u8>,
+    /// Its rules, if they are stored.
+    rules: Option<FileContents<'static>>,
+}
+
+/// Compresses old texts, and encodes the rules of short ones; one per thread.
 struct HistoryPacker<'c> {
     texts: &'c Texts,
+    profile: Profile,
     previous: Option<PreviousTexts<'c>>,
     unpacker: Unpacker,
     deltas: DeltaPacker,
@@ -468,24 +510,32 @@ struct HistoryPacker<'c> {
     base: Option<(TextId, Vec<u8>)>,
 }
 
-impl<'c> HistoryPacker<'c> {
-    fn new(texts: &'c Texts, previous: Option<&'c PreviousSnapshot>) -> Result<Self> {
-        Ok(Self {
-            texts,
-            previous: previous.map(PreviousTexts::new),
-            unpacker: Unpacker::new(DICTIONARY)?,
-            deltas: DeltaPacker::new(),
-            base: None,
+impl HistoryPacker<'_> {
+    fn pack(&mut self, new: &NewText) -> Result<PackedText> {
+        let whole = self.frame(new.text)?;
+        let text = self.unpacker.unpack(&whole)?;
+        let rules = short_rules(self.profile, &text)?;
+        let difference = match new.base {
+            Some(base) => self.difference(&text, base)?,
+            None => None,
+        };
+        // A difference that is not shorter is not used.
+        Ok(match (difference, new.base) {
+            (Some(frame), Some(base)) if frame.len() < whole.len() => PackedText {
+                base: base.number,
+                frame,
+                rules,
+            },
+            _ => PackedText {
+                base: NONE,
+                frame: whole,
+                rules,
+            },
         })
     }
 
-    /// The base and the frame of a text. A difference that is not shorter is not used.
-    fn pack(&mut self, new: &NewText) -> Result<(u32, Vec<u8>)> {
-        let whole = self.frame(new.text)?;
-        let Some(base) = new.base else {
-            return Ok((NONE, whole));
-        };
-        let text = self.unpacker.unpack(&whole)?;
+    /// The frame of a text as the difference to a base, if that can be one.
+    fn difference(&mut self, text: &[u8], base: Base) -> Result<Option<Vec<u8>>> {
         let base_text = match self.base.take() {
             Some((id, text)) if id == base.text => text,
             _ => {
@@ -493,15 +543,13 @@ impl<'c> HistoryPacker<'c> {
                 self.unpacker.unpack(&frame)?
             }
         };
-        let mut packed = (NONE, whole);
-        if is_base(&base_text) {
-            let frame = self.deltas.pack(&text, &base_text)?;
-            if frame.len() < packed.1.len() {
-                packed = (base.number, frame.to_vec());
-            }
-        }
+        let frame = if is_base(&base_text) {
+            Some(self.deltas.pack(text, &base_text)?.to_vec())
+        } else {
+            None
+        };
         self.base = Some((base.text, base_text));
-        Ok(packed)
+        Ok(frame)
     }
 
     /// The whole frame of a text.
@@ -516,4 +564,15 @@ impl<'c> HistoryPacker<'c> {
             },
         }
     }
+}
+
+/// The rules of a text, if both are short.
+fn short_rules(profile: Profile, text: &[u8]) -> Result<Option<FileContents<'static>>> {
+    if text.len() > MAX_STORED_RULES {
+        return Ok(None);
+    }
+    let contents = file_contents(profile, text, Vec::new())?;
+    // Overlapping groups may make many rules of a short text.
+    let len = contents.encoded_len();
+    Ok(Some(contents).filter(|_| len <= MAX_STORED_RULES))
 }

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::explain::{Reason, Verdict};
 use crate::profile::Profile;
 use crate::snapshot::as_of::OutcomeAt;
-use crate::snapshot::format::{Entry, NONE};
+use crate::snapshot::format::{Entry, NONE, RuleSections};
 use crate::snapshot::history::Validity;
 use crate::snapshot::index::Probe;
 use crate::url::{self, Origin};
@@ -145,6 +145,18 @@ impl<'s> Engine<'s> {
             return self.apply_rules(file, state);
         }
         state.context.file = file;
+        if let Some(row) = self.snapshot.old_rules_of(file)? {
+            let groups = &mut state.groups;
+            groups.clear(self.words());
+            self.snapshot.visit_rules_of(
+                RuleSections::OLD,
+                row,
+                self.old_chains()?,
+                |agent, offset| groups.add(agent, offset, &self.old_view),
+            )?;
+            state.policy = OriginPolicy::ByOldGroups;
+            return Ok(());
+        }
         state.old_rules = Some(self.old_rules.get(file, self)?);
         state.policy = OriginPolicy::OldRules;
         Ok(())

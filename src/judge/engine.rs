@@ -13,7 +13,7 @@ use crate::matcher::RuleCache;
 use crate::profile::Profile;
 use crate::simd::{AnyBackend, Backend, Kernel};
 use crate::snapshot::Snapshot;
-use crate::snapshot::format::NONE;
+use crate::snapshot::format::{NONE, RuleSections};
 use crate::snapshot::index::Probe;
 use crate::snapshot::view::{TokenChain, View};
 use crate::url::{self, Origin};
@@ -40,6 +40,10 @@ pub(crate) struct Engine<'s> {
     /// What the agents obey in each robots.txt, from the first batch on: for a single URL, its memory
     /// would cost more than the answer. Nothing else of the engine changes.
     memo: OnceLock<FileMemo>,
+    /// The sections with the stored rules of old texts.
+    pub(super) old_view: View<'s>,
+    /// The chains in these, from the first old text on.
+    old_chains: OnceLock<Vec<TokenChain>>,
     /// The rules of old versions, which other engines of the snapshot may share.
     pub(super) old_rules: Arc<OldRulesCache>,
 }
@@ -111,8 +115,27 @@ impl<'s> Engine<'s> {
             id: ENGINES.fetch_add(1, Ordering::Relaxed),
             chains,
             memo: OnceLock::new(),
+            old_view: snapshot.view_of(RuleSections::OLD),
+            old_chains: OnceLock::new(),
             old_rules,
         })
+    }
+
+    /// For each agent the tokens of its chain that an old text with stored rules names.
+    ///
+    /// # Errors
+    /// [`Corrupt`](crate::ErrorKind::Corrupt) if the names of agents are damaged.
+    pub(super) fn old_chains(&self) -> Result<&[TokenChain]> {
+        if let Some(known) = self.old_chains.get() {
+            return Ok(known);
+        }
+        let tokens = self.snapshot.tokens_of(RuleSections::OLD);
+        let chains = self
+            .agents
+            .iter()
+            .map(|agent| tokens.chain(agent, self.options.agent_match))
+            .collect::<Result<_>>()?;
+        Ok(self.old_chains.get_or_init(|| chains))
     }
 
     /// The memo of what the agents obey.

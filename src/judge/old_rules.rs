@@ -1,8 +1,9 @@
-//! The rules of old versions of robots.txt files, parsed when a URL asks for their time.
+//! The rules of old robots.txt texts that are too long to be stored, parsed when a URL asks for their
+//! time.
 //!
-//! A snapshot stores the rule sets of the newest versions only. With those of all versions, the
-//! snapshot of a weekly archive of five years took 94 times the space of the newest. An old text is
-//! parsed on demand instead, and kept in a cache of bounded size.
+//! A snapshot stores the rules of the newest versions, and of short old texts. With those of all
+//! versions, the snapshot of a weekly archive of five years took 94 times the space of the newest. A
+//! long old text is parsed on demand instead, and kept in a cache of bounded size.
 
 use super::engine::Engine;
 use super::owned::Pool;

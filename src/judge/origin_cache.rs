@@ -20,7 +20,8 @@ pub(super) struct OriginState<'s> {
     /// The number of the judge's agents.
     pub agents: usize,
     pub context: OriginContext,
-    /// The groups of [`OriginPolicy::ByGroups`]; those of an earlier origin for other policies.
+    /// The groups of [`OriginPolicy::ByGroups`] and [`OriginPolicy::ByOldGroups`]; those of an earlier
+    /// origin for other policies.
     pub groups: AgentGroups<'s>,
     /// The time in which the state holds, if it is that of an instant. `None` for the newest answer.
     pub validity: Option<Validity>,
@@ -77,7 +78,9 @@ pub(super) enum OriginPolicy {
     OneSet(SingleRuleSet),
     /// By the groups of the origin's state.
     ByGroups,
-    /// By the old rules of the origin's state.
+    /// By the groups of the origin's state, whose rules are those of an old text.
+    ByOldGroups,
+    /// By the old rules of the origin's state, which are parsed.
     OldRules,
 }
 

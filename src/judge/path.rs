@@ -1,5 +1,6 @@
 //! A path of a known origin to verdicts: normalise it, and match it with the rules of the agents.
 
+use super::agent_groups::RuleGroup;
 use super::engine::{Engine, Matching};
 use super::origin_cache::{OriginPolicy, OriginState, SingleRuleSet};
 use super::verdicts_ref::{VerdictBits, VerdictsRef};
@@ -125,41 +126,67 @@ impl Engine<'_> {
                     Some(rules) => rules.judge(path, allowed),
                     None => allowed.fill(0),
                 }
-                match &**allowed {
-                    [word] => VerdictBits::Word(*word),
-                    words => VerdictBits::Words(words),
-                }
+                VerdictBits::of_words(allowed)
+            }
+            OriginPolicy::ByOldGroups => {
+                let view = &self.old_view;
+                // The rule cache is for the newest rules: few paths reach the same old ones.
+                allowed_by_groups(
+                    origin,
+                    path,
+                    &mut matching.allowed,
+                    |group, path, signature| {
+                        let rank = match &group.rules {
+                            Rules::Set(set) => set.highest(path, signature, backend)?,
+                            Rules::Union(sets) => {
+                                highest_of_union(view, sets, path, signature, backend)?
+                            }
+                        };
+                        Ok(PackedRule::rank_allows(rank))
+                    },
+                )?
             }
             OriginPolicy::OneSet(_) | OriginPolicy::ByGroups => {
                 let Matching { rules, allowed } = matching;
-                // The signature is computed when the first rule set needs it, and then shared.
-                let candidate = Candidate::new(path);
-                let mut signature = PathSignature::new();
-                allowed.copy_from_slice(origin.groups.without_group());
-                for (group, agents) in origin.groups.iter() {
-                    if allows(
-                        &self.view,
+                let view = &self.view;
+                allowed_by_groups(origin, path, allowed, |group, path, signature| {
+                    allows(
+                        view,
                         group.offset,
                         &group.rules,
-                        candidate,
-                        &mut signature,
+                        path,
+                        signature,
                         rules,
                         backend,
-                    )? {
-                        allowed
-                            .iter_mut()
-                            .zip(agents)
-                            .for_each(|(word, agents)| *word |= agents);
-                    }
-                }
-                match &**allowed {
-                    [word] => VerdictBits::Word(*word),
-                    words => VerdictBits::Words(words),
-                }
+                    )
+                })?
             }
         };
         Ok(origin.verdicts(answer))
     }
+}
+
+/// The agents whose group of the origin's state lets a path be fetched, and those without a group.
+#[inline(always)]
+fn allowed_by_groups<'a, 's>(
+    origin: &OriginState<'s>,
+    path: &[u8],
+    allowed: &'a mut [u64],
+    mut allows: impl FnMut(&RuleGroup<'s>, Candidate<'_>, &mut PathSignature) -> Result<bool>,
+) -> Result<VerdictBits<'a>> {
+    // The signature is computed when the first rule set needs it, and then shared.
+    let candidate = Candidate::new(path);
+    let mut signature = PathSignature::new();
+    allowed.copy_from_slice(origin.groups.without_group());
+    for (group, agents) in origin.groups.iter() {
+        if allows(group, candidate, &mut signature)? {
+            allowed
+                .iter_mut()
+                .zip(agents)
+                .for_each(|(word, agents)| *word |= agents);
+        }
+    }
+    Ok(VerdictBits::of_words(allowed))
 }
 
 /// Whether the rules at an offset of the snapshot let a path be fetched. What no rule matches is

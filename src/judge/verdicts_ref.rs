@@ -55,7 +55,16 @@ pub(super) enum VerdictBits<'a> {
     Words(&'a [u64]),
 }
 
-impl VerdictBits<'_> {
+impl<'a> VerdictBits<'a> {
+    /// A bit for each agent, in words.
+    #[inline(always)]
+    pub(super) fn of_words(words: &'a [u64]) -> Self {
+        match words {
+            [word] => Self::Word(*word),
+            words => Self::Words(words),
+        }
+    }
+
     /// The bits, or the one verdict.
     #[inline(always)]
     pub(super) fn bits(&self) -> Result<&[u64], Verdict> {

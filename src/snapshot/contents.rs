@@ -3,6 +3,7 @@
 use crate::digest::{Digest, digest};
 use crate::error::Result;
 use crate::matcher::rule_set::RuleSet;
+use crate::snapshot::format::{FILE_LEN, NAMED_LEN};
 use crate::snapshot::outcome::Outcome;
 use std::borrow::Cow;
 
@@ -43,6 +44,14 @@ pub(crate) struct FileContents<'p> {
     pub named: Vec<NamedContents<'p>>,
 }
 
+impl FileContents<'_> {
+    /// The bytes of its rules, and of the rows that refer to them, if no other file has the same.
+    pub(crate) fn encoded_len(&self) -> usize {
+        let rules: usize = self.rules.iter().map(RulesContents::encoded_len).sum();
+        rules + FILE_LEN + self.named.len() * NAMED_LEN
+    }
+}
+
 /// A named agent of a robots.txt.
 #[derive(Debug)]
 pub(crate) struct NamedContents<'p> {
@@ -59,6 +68,17 @@ pub(crate) enum RulesContents<'p> {
     Union(Vec<DigestedSet<'p>>),
     /// Rules of an earlier file, at this offset.
     Offset(u32),
+}
+
+impl RulesContents<'_> {
+    /// The bytes of the rules; none for those of an earlier file.
+    fn encoded_len(&self) -> usize {
+        match self {
+            Self::Set(set) => set.encoded.len(),
+            Self::Union(sets) => sets.iter().map(|set| set.encoded.len() + 4).sum(),
+            Self::Offset(_) => 0,
+        }
+    }
 }
 
 /// An encoded rule set. Its digest stands for it, so that the writer keeps no rules.

@@ -53,12 +53,18 @@ pub(crate) enum Section {
     HistoryUrls = 19,
     HistoryTexts = 20,
     HistoryFrames = 21,
+    /// The rules of short old texts, as [`RuleSections::OLD`]. Absent, with the next three, if there is
+    /// no history, and in files of programs before them.
+    OldFiles = 22,
+    OldNamed = 23,
+    OldRuleSets = 24,
+    OldTokens = 25,
     /// The checksums of the blocks of all other sections: the last one, whatever its number.
     Checksums = 13,
 }
 
 impl Section {
-    pub(crate) const ALL: [Self; 21] = [
+    pub(crate) const ALL: [Self; 25] = [
         Self::Metadata,
         Self::Index,
         Self::Origins,
@@ -79,10 +85,14 @@ impl Section {
         Self::HistoryUrls,
         Self::HistoryTexts,
         Self::HistoryFrames,
+        Self::OldFiles,
+        Self::OldNamed,
+        Self::OldRuleSets,
+        Self::OldTokens,
         Self::Checksums,
     ];
 
-    /// The sections of the history.
+    /// The sections of the history, without the rules of old texts.
     pub(crate) const HISTORY: [Self; 6] = [
         Self::VersionStarts,
         Self::Versions,
@@ -107,7 +117,9 @@ impl Section {
 
     /// Whether a file may lack it, and a reader may ignore it.
     fn is_optional(self) -> bool {
-        matches!(self, Self::Payloads | Self::EarlierRedirects) || Self::HISTORY.contains(&self)
+        matches!(self, Self::Payloads | Self::EarlierRedirects)
+            || Self::HISTORY.contains(&self)
+            || RuleSections::OLD.all().contains(&self)
     }
 
     /// The name in error messages and in the output of `inspect`.
@@ -133,8 +145,44 @@ impl Section {
             Self::HistoryUrls => "history URLs",
             Self::HistoryTexts => "history texts",
             Self::HistoryFrames => "history frames",
+            Self::OldFiles => "old files",
+            Self::OldNamed => "old named",
+            Self::OldRuleSets => "old rule sets",
+            Self::OldTokens => "old tokens",
             Self::Checksums => "checksums",
         }
+    }
+}
+
+/// The four sections with the rules of robots.txt files by agent name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RuleSections {
+    pub files: Section,
+    pub named: Section,
+    pub rule_sets: Section,
+    pub tokens: Section,
+}
+
+impl RuleSections {
+    /// The rules of the files, which the newest answers have.
+    pub(crate) const NEWEST: Self = Self {
+        files: Section::Files,
+        named: Section::Named,
+        rule_sets: Section::RuleSets,
+        tokens: Section::Tokens,
+    };
+
+    /// The rules of short old texts, which only a history has.
+    pub(crate) const OLD: Self = Self {
+        files: Section::OldFiles,
+        named: Section::OldNamed,
+        rule_sets: Section::OldRuleSets,
+        tokens: Section::OldTokens,
+    };
+
+    /// In the order of the file.
+    pub(crate) const fn all(self) -> [Section; 4] {
+        [self.files, self.named, self.rule_sets, self.tokens]
     }
 }
 
@@ -743,7 +791,7 @@ pub(crate) struct FileRow {
 
 /// A row of the section `files`. The agents and the text of a file end where those of the next one
 /// begin, so a row after the last file ends those of that.
-pub(super) const FILE_LEN: usize = 16;
+pub(crate) const FILE_LEN: usize = 16;
 
 impl FileRow {
     /// Appends a row; the next row has the ends.

@@ -202,13 +202,15 @@ pub(crate) struct HistoryText {
     /// The robots.txt that its frame is a difference to; [`NONE`] if the frame is compressed with the
     /// dictionary, as those of files are.
     pub base: u32,
+    /// The row with its rules in the section `old files`, or [`NONE`].
+    pub rules: u32,
 }
 
 impl HistoryText {
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.start.to_le_bytes());
         out.extend_from_slice(&self.base.to_le_bytes());
-        out.extend_from_slice(&[0; 4]);
+        out.extend_from_slice(&self.rules.to_le_bytes());
     }
 }
 
@@ -493,9 +495,29 @@ impl Snapshot {
         let text = HistoryText {
             start: u64_at(rows, at, "an old text")?,
             base: u32_at(rows, at + 8, "an old text")?,
+            rules: u32_at(rows, at + 12, "an old text")?,
         };
         // The next row begins where this one ends.
         Ok((text, u64_at(rows, at + HISTORY_TEXT_LEN, "an old text")?))
+    }
+
+    /// Whether the rules of short old texts are stored. Programs before these sections wrote none, and
+    /// zeros as their rows.
+    pub(crate) fn has_old_rules(&self) -> bool {
+        !self.section(Section::OldFiles).is_empty()
+    }
+
+    /// The row with the rules of a robots.txt in the section `old files`: `None` for a file, and for an
+    /// old text whose rules are not stored.
+    pub(crate) fn old_rules_of(&self, file: u32) -> Result<Option<u32>> {
+        let Some(old) = file.checked_sub(self.file_count()) else {
+            return Ok(None);
+        };
+        if !self.has_old_rules() {
+            return Ok(None);
+        }
+        let (text, _) = self.history_text(old)?;
+        Ok((text.rules != NONE).then_some(text.rules))
     }
 
     /// The frame of an old text.

@@ -8,6 +8,7 @@
 //! * `view`: the sections that judging reads, with prefetching.
 //! * `map`, `mapped_file`, `read`: opening a file, whether it was changed in place, and look-ups by
 //!   origin, file and agent name.
+//! * `tokens`: the agent names.
 //! * `outcome`, `freshness`: the result of fetching a robots.txt, and how long it is fresh.
 //! * `blocks`: the checksums of blocks, which look-ups verify.
 //! * `history`: the versions of the answers of all URLs, if a snapshot keeps them.
@@ -33,6 +34,7 @@ mod store;
 pub(crate) mod text;
 pub(crate) mod text_reader;
 mod timeline;
+mod tokens;
 mod verify;
 mod verify_history;
 pub(crate) mod view;

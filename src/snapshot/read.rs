@@ -17,7 +17,8 @@ use crate::snapshot::details::missing_target;
 use crate::snapshot::format::{
     EARLIER_REDIRECT_LEN, ENTRY_HEAD, EarlierRedirectRow, Entry, FILE_LEN, FileRow,
     HEADER_CHECKSUM_AT, Head, Metadata, NAMED_LEN, NO_PAYLOAD, NONE, ORIGIN_DETAILS_LEN,
-    ORIGIN_METADATA_LEN, OriginMetadata, PAYLOAD_LEN, Section, SectionTable, decode_head,
+    ORIGIN_METADATA_LEN, OriginMetadata, PAYLOAD_LEN, RuleSections, Section, SectionTable,
+    decode_head,
 };
 use crate::snapshot::freshness::Freshness;
 use crate::snapshot::index::{self, BUCKET_LEN};
@@ -350,15 +351,21 @@ impl Snapshot {
     /// The sections that judging reads.
     #[inline]
     pub(crate) fn view(&self) -> View<'_> {
+        self.view_of(RuleSections::NEWEST)
+    }
+
+    /// As [`view`](Self::view), with the rules of these sections.
+    #[inline]
+    pub(crate) fn view_of(&self, rules: RuleSections) -> View<'_> {
         View {
             seed: self.head.seed,
             index: self.section(Section::Index).as_chunks().0,
             origins: self.section(Section::Origins),
             origin_metadata: self.section(Section::OriginMetadata),
             origin_details: self.section(Section::OriginDetails),
-            files: self.section(Section::Files),
-            named: self.section(Section::Named),
-            rule_sets: self.section(Section::RuleSets),
+            files: self.section(rules.files),
+            named: self.section(rules.named),
+            rule_sets: self.section(rules.rule_sets),
         }
     }
 
@@ -588,45 +595,63 @@ impl Snapshot {
 
     /// The row of a robots.txt.
     pub(crate) fn file(&self, file: u32) -> Result<FileRow> {
-        self.verify_range(Section::Files, file as usize * FILE_LEN, 2 * FILE_LEN)?;
-        self.view().file(file)
+        self.file_of(RuleSections::NEWEST, file)
     }
 
-    /// Verifies the blocks with the rules that a robots.txt has for agents, given the tokens of
-    /// each in the order of their fallback.
-    pub(crate) fn verify_rules_of(&self, file: u32, chains: &[TokenChain]) -> Result<()> {
-        let file = self.file(file)?;
-        let view = self.view();
+    /// A row of the files of these sections.
+    fn file_of(&self, of: RuleSections, file: u32) -> Result<FileRow> {
+        self.verify_range(of.files, file as usize * FILE_LEN, 2 * FILE_LEN)?;
+        self.view_of(of).file(file)
+    }
+
+    /// Calls `each` with the number of each agent and the offset of the rules that a file of these
+    /// sections has for it, or [`NONE`]. The blocks of the rules are verified before. The agents are
+    /// given by their tokens in the order of the fallback.
+    pub(crate) fn visit_rules_of(
+        &self,
+        of: RuleSections,
+        file: u32,
+        chains: &[TokenChain],
+        mut each: impl FnMut(usize, u32) -> Result<()>,
+    ) -> Result<()> {
+        let file = self.file_of(of, file)?;
+        let view = self.view_of(of);
         let start = file.named.0 as usize * NAMED_LEN;
         let len = file.named_len() as usize * NAMED_LEN;
-        self.verify_range(Section::Named, start, len)?;
+        self.verify_range(of.named, start, len)?;
         let named = view.named(&file)?;
-        for chain in chains {
+        for (agent, chain) in chains.iter().enumerate() {
             let offset = View::rules_for(&file, named, chain);
             if offset != NONE {
-                self.verify_rules(offset)?;
+                self.verify_rules(of, offset)?;
             }
+            each(agent, offset)?;
         }
         Ok(())
     }
 
+    /// Verifies the blocks with the rules that a robots.txt has for agents.
+    pub(crate) fn verify_rules_of(&self, file: u32, chains: &[TokenChain]) -> Result<()> {
+        self.visit_rules_of(RuleSections::NEWEST, file, chains, |_, _| Ok(()))
+    }
+
     /// Verifies the blocks of the rule set or union at an offset, and those of the sets in a union.
-    fn verify_rules(&self, offset: u32) -> Result<()> {
-        if let Rules::Union(parts) = self.verified_rules(offset)? {
+    fn verify_rules(&self, of: RuleSections, offset: u32) -> Result<()> {
+        if let Rules::Union(parts) = self.verified_rules(of, offset)? {
             for part in parts {
-                self.verified_rules(u32::from_le_bytes(*part))?;
+                self.verified_rules(of, u32::from_le_bytes(*part))?;
             }
         }
         Ok(())
     }
 
     /// The rule set or union at an offset, whose blocks it verifies.
-    fn verified_rules(&self, offset: u32) -> Result<Rules<'_>> {
+    fn verified_rules(&self, of: RuleSections, offset: u32) -> Result<Rules<'_>> {
         let start = offset as usize * 8;
         // The head states the length.
-        self.verify_range(Section::RuleSets, start, RuleSet::HEAD_LEN)?;
-        let rules = self.view().rules(offset)?;
-        self.verify_range(Section::RuleSets, start, rules.encoded_len())?;
+        self.verify_range(of.rule_sets, start, RuleSet::HEAD_LEN)?;
+        let rules = self.view_of(of).rules(offset)?;
+        self.verify_range(of.rule_sets, start, rules.encoded_len())?;
         Ok(rules)
     }
 
@@ -755,67 +780,6 @@ impl Snapshot {
         let len = u16::from_le_bytes(crate::bytes::wire::array(strings, at, "a string's length")?);
         self.verify_range(Section::Strings, at + 2, usize::from(len))?;
         bytes(strings, at + 2, usize::from(len), "a string").map(Some)
-    }
-
-    /// The number of agent names in the snapshot.
-    pub(crate) fn token_count(&self) -> Result<u64> {
-        self.verify_range(Section::Tokens, 0, 8)?;
-        u64_at(self.section(Section::Tokens), 0, "the number of tokens")
-    }
-
-    /// The agent name with this number, in lower case.
-    pub(crate) fn token(&self, number: u64) -> Result<&[u8]> {
-        let section = self.section(Section::Tokens);
-        let count = self.token_count()?;
-        // The section has the count, `count` + 1 offsets, and the texts.
-        let heads = count
-            .checked_add(2)
-            .and_then(|rows| usize::try_from(rows.checked_mul(8)?).ok());
-        let heads = heads.ok_or_else(|| Error::corrupt("the number of tokens"))?;
-        let at = usize::try_from(number)
-            .ok()
-            .and_then(|n| n.checked_mul(8)?.checked_add(8));
-        let at = at.ok_or_else(|| Error::corrupt("a token's number"))?;
-        self.verify_range(Section::Tokens, at, 16)?;
-        let start = u64_at(section, at, "a token's start")?;
-        let end = u64_at(section, at + 8, "a token's end")?;
-        let text = section.get(heads..).unwrap_or_default();
-        let range = usize::try_from(start).unwrap_or(usize::MAX)
-            ..usize::try_from(end).unwrap_or(usize::MAX);
-        self.verify_range(
-            Section::Tokens,
-            heads.saturating_add(range.start),
-            range.len(),
-        )?;
-        text.get(range)
-            .ok_or_else(|| Error::corrupt("a token's text"))
-    }
-
-    /// The number of an agent name in lower case, if a robots.txt names it. Cost: a binary search.
-    pub(crate) fn token_number(&self, name: &[u8]) -> Result<Option<u32>> {
-        let mut low = 0;
-        let mut high = self.token_count()?;
-        while low < high {
-            let middle = low + (high - low) / 2;
-            match self.token(middle)?.cmp(name) {
-                Ordering::Equal => return Ok(u32::try_from(middle).ok()),
-                Ordering::Less => low = middle + 1,
-                Ordering::Greater => high = middle,
-            }
-        }
-        Ok(None)
-    }
-
-    /// The numbers of the names in `agent`'s chain that a robots.txt names, in the order of the
-    /// chain.
-    pub(crate) fn token_chain(&self, agent: &Agent, how: AgentMatch) -> Result<TokenChain> {
-        let tokens = agent
-            .keys(how)
-            .filter_map(|key| self.token_number(key).transpose());
-        Ok(TokenChain {
-            tokens: tokens.collect::<Result<_>>()?,
-            ignores_star: agent.ignores_star(),
-        })
     }
 
     /// The number of origins with each outcome, in the order of the classes.

@@ -6,8 +6,8 @@
 use crate::error::{Error, Result};
 use crate::matcher::rule_set::Rules;
 use crate::snapshot::format::{
-    EARLIER_REDIRECT_LEN, FILE_LEN, FileRow, NAMED_LEN, NONE, NamedRow, ORIGIN_DETAILS_LEN,
-    OriginMetadata, PAYLOAD_LEN, SECTION_ALIGN, Section, head_len,
+    EARLIER_REDIRECT_LEN, FILE_LEN, NAMED_LEN, NONE, NamedRow, ORIGIN_DETAILS_LEN, OriginMetadata,
+    PAYLOAD_LEN, RuleSections, SECTION_ALIGN, Section, head_len,
 };
 use crate::snapshot::index;
 use crate::snapshot::outcome::OutcomeClass;
@@ -55,14 +55,20 @@ impl Snapshot {
         self.verify_checksums()?;
         self.verify_padding()?;
         self.verify_counts()?;
-        self.verify_tokens()?;
+        self.tokens_of(RuleSections::NEWEST).verify()?;
         self.verify_index()?;
         self.verify_origins()?;
         self.verify_details()?;
         self.verify_optional_sections()?;
-        let rule_sets = self.verify_rule_sets()?;
+        let rule_sets = self.verify_rule_sets(RuleSections::NEWEST)?;
+        let counts = self.metadata()?.counts;
+        if [rule_sets.offsets.len() as u64, rule_sets.rules] != [counts.rule_sets, counts.rules] {
+            return Err(Error::corrupt(
+                "the number of rule sets, or of the rules in them",
+            ));
+        }
         let old_texts = self.verify_history(&of_text)?;
-        let mut mapped = self.verify_files(&rule_sets, of_text)?;
+        let mut mapped = self.verify_files(&rule_sets.offsets, of_text)?;
         mapped.extend(old_texts);
         Ok(mapped)
     }
@@ -162,15 +168,6 @@ impl Snapshot {
         }
     }
 
-    fn verify_tokens(&self) -> Result<()> {
-        for number in 1..self.token_count()? {
-            if self.token(number - 1)? >= self.token(number)? {
-                return Err(Error::corrupt("the tokens are out of order"));
-            }
-        }
-        Ok(())
-    }
-
     /// Checks that the origins are sorted, that the index leads to every one, and that their files
     /// exist. Reading an origin checks that its entry ends where the next one begins.
     fn verify_origins(&self) -> Result<()> {
@@ -227,15 +224,16 @@ impl Snapshot {
         number == NONE || number < self.file_count()
     }
 
-    /// Checks all rule sets and unions. Returns their offsets.
-    fn verify_rule_sets(&self) -> Result<HashSet<u32>> {
-        let offsets = self.view().rule_offsets()?;
+    /// Checks all rule sets and unions of these sections.
+    pub(super) fn verify_rule_sets(&self, of: RuleSections) -> Result<VerifiedRuleSets> {
+        let view = self.view_of(of);
+        let offsets = view.rule_offsets()?;
         // Encoding the rules of each set again takes half of the whole verification.
-        let rule_count = offsets
+        let rules = offsets
             .par_iter()
-            .map(|&offset| match self.view().rules(offset)? {
+            .map(|&offset| match view.rules(offset)? {
                 Rules::Set(set) => set
-                    .verify(self.view().rule_bytes(offset)?)
+                    .verify(view.rule_bytes(offset)?)
                     .map(|()| set.len() as u64),
                 Rules::Union(_) => Ok(0),
             })
@@ -243,14 +241,12 @@ impl Snapshot {
         let mut sets = HashSet::new();
         let mut unions = HashSet::new();
         for offset in offsets {
-            match self.view().rules(offset)? {
+            match view.rules(offset)? {
                 Rules::Set(_) => {
                     sets.insert(offset);
                 }
                 Rules::Union(offsets) => {
-                    self.view()
-                        .union_sets(offsets)
-                        .try_for_each(|set| set.map(drop))?;
+                    view.union_sets(offsets).try_for_each(|set| set.map(drop))?;
                     // A union that repeats its members would make judging by a short file slow.
                     let mut members = HashSet::new();
                     let mut offsets = offsets.iter().map(|offset| u32::from_le_bytes(*offset));
@@ -264,14 +260,10 @@ impl Snapshot {
             }
         }
         sets.extend(unions);
-        let counts = self.metadata()?.counts;
-        if [sets.len() as u64, rule_count] == [counts.rule_sets, counts.rules] {
-            Ok(sets)
-        } else {
-            Err(Error::corrupt(
-                "the number of rule sets, or of the rules in them",
-            ))
-        }
+        Ok(VerifiedRuleSets {
+            offsets: sets,
+            rules,
+        })
     }
 
     /// Checks that the rows of details are those of the origins that refer to details, in order.
@@ -330,10 +322,16 @@ impl Snapshot {
     /// Checks that the rows of files are in order: then their texts and their named agents do not
     /// overlap, and a small file cannot stand for a huge one.
     fn verify_file_rows(&self) -> Result<()> {
+        self.verify_rows_of(RuleSections::NEWEST, self.section(Section::Texts).len())
+    }
+
+    /// The same for the files of these sections, whose texts have this length.
+    pub(super) fn verify_rows_of(&self, of: RuleSections, texts: usize) -> Result<()> {
+        let view = self.view_of(of);
         let mut text = 0;
         let mut named = 0;
-        for number in 0..self.file_count() {
-            let file = self.view().file(number)?;
+        for number in 0..view.file_count() {
+            let file = view.file(number)?;
             if (file.text.0, file.named.0) != (text, named)
                 || file.text.1 < text
                 || file.named.1 < named
@@ -344,11 +342,10 @@ impl Snapshot {
             named = file.named.1;
         }
         // The last row ends where the sections do, so no byte belongs to no file.
-        let rows = (u64::from(self.file_count()) + 1) * FILE_LEN as u64;
+        let rows = (u64::from(view.file_count()) + 1) * FILE_LEN as u64;
         let ends = [text, u64::from(named) * NAMED_LEN as u64, rows];
-        let lengths = [Section::Texts, Section::Named, Section::Files]
-            .map(|section| self.section(section).len() as u64);
-        if ends == lengths {
+        let [named, files] = [of.named, of.files].map(|section| self.section(section).len());
+        if ends == [texts, named, files].map(|len| len as u64) {
             Ok(())
         } else {
             Err(Error::corrupt("texts or named agents of no robots.txt"))
@@ -362,14 +359,13 @@ impl Snapshot {
         rule_sets: &HashSet<u32>,
         of_text: impl Fn(&[u8]) -> T + Sync + Send,
     ) -> Result<Vec<T>> {
-        let tokens = self.token_count()?;
+        self.verify_agents(RuleSections::NEWEST, rule_sets)?;
         (0..self.file_count())
             .into_par_iter()
             .map_init(
                 || self.unpacker(),
                 |unpacker, number| {
                     let file = self.view().file(number)?;
-                    self.verify_agents_of_file(number, &file, tokens, rule_sets)?;
                     match unpacker {
                         Ok(unpacker) => unpacker
                             .unpack(self.frame(&file)?)
@@ -381,32 +377,42 @@ impl Snapshot {
             .collect()
     }
 
-    /// Checks that the names of a robots.txt are sorted and exist, and so do its rule sets.
-    fn verify_agents_of_file(
-        &self,
-        number: u32,
-        file: &FileRow,
-        tokens: u64,
-        rule_sets: &HashSet<u32>,
-    ) -> Result<()> {
-        // Names are found by binary search, so a wrong order would hide some of them.
-        let mut last = None;
-        for row in self.view().named(file)?.iter().map(NamedRow::decode) {
-            if last >= Some(row.token)
-                || u64::from(row.token) >= tokens
-                || !rule_sets.contains(&row.rule_set)
-            {
-                return Err(Error::corrupt(format!(
-                    "the named agents of robots.txt {number}"
-                )));
-            }
-            last = Some(row.token);
-        }
-        if file.global != NONE && !rule_sets.contains(&file.global) {
-            return Err(Error::corrupt(format!(
-                "the global rule set of robots.txt {number}"
-            )));
-        }
-        Ok(())
+    /// Checks that the names of each file of these sections are sorted and exist, and so do its rule
+    /// sets.
+    pub(super) fn verify_agents(&self, of: RuleSections, rule_sets: &HashSet<u32>) -> Result<()> {
+        let view = self.view_of(of);
+        let tokens = self.tokens_of(of).count()?;
+        (0..view.file_count())
+            .into_par_iter()
+            .try_for_each(|number| {
+                let file = view.file(number)?;
+                // Names are found by binary search, so a wrong order would hide some of them.
+                let mut last = None;
+                for row in view.named(&file)?.iter().map(NamedRow::decode) {
+                    if last >= Some(row.token)
+                        || u64::from(row.token) >= tokens
+                        || !rule_sets.contains(&row.rule_set)
+                    {
+                        return Err(Error::corrupt(format!(
+                            "the named agents of robots.txt {number}"
+                        )));
+                    }
+                    last = Some(row.token);
+                }
+                if file.global != NONE && !rule_sets.contains(&file.global) {
+                    return Err(Error::corrupt(format!(
+                        "the global rule set of robots.txt {number}"
+                    )));
+                }
+                Ok(())
+            })
     }
+}
+
+/// The rule sets of some sections, which contradict nothing.
+pub(super) struct VerifiedRuleSets {
+    /// The offsets of all sets and unions.
+    pub offsets: HashSet<u32>,
+    /// The number of rules in the sets.
+    pub rules: u64,
 }

@@ -2,7 +2,7 @@
 
 use crate::bytes::wire::{NO_TIME, u32_at};
 use crate::error::{Error, Result};
-use crate::snapshot::format::{NONE, Section};
+use crate::snapshot::format::{NONE, RuleSections, Section};
 use crate::snapshot::history::{
     BeforeFailures, HISTORY_TEXT_LEN, VERSION_FAILURE_LEN, VERSION_LEN, VersionAnswer,
 };
@@ -23,9 +23,9 @@ impl Snapshot {
         of_text: impl Fn(&[u8]) -> T + Sync + Send,
     ) -> Result<Vec<T>> {
         if !self.has_history() {
-            let has_rest = Section::HISTORY
-                .iter()
-                .any(|section| !self.section(*section).is_empty());
+            let rules = RuleSections::OLD.all();
+            let mut rest = Section::HISTORY.iter().chain(&rules);
+            let has_rest = rest.any(|section| !self.section(*section).is_empty());
             return match has_rest {
                 true => Err(Error::corrupt("a part of a history")),
                 false => Ok(Vec::new()),
@@ -42,6 +42,7 @@ impl Snapshot {
                 let end = self.node_count().min(start.saturating_add(NODES_PER_TASK));
                 (start..end).try_for_each(|node| self.verify_versions(node))
             })?;
+        self.verify_old_rules()?;
         self.verify_old_texts(of_text)
     }
 
@@ -172,6 +173,41 @@ impl Snapshot {
             Err(Error::corrupt(
                 "a version refers to a robots.txt that does not exist",
             ))
+        }
+    }
+
+    /// Checks the rules of old texts: the files, which have no texts, and what they refer to. They
+    /// belong to the texts in order.
+    fn verify_old_rules(&self) -> Result<()> {
+        let old = RuleSections::OLD;
+        if !self.has_old_rules() {
+            let has_rest = old
+                .all()
+                .iter()
+                .any(|section| !self.section(*section).is_empty());
+            return match has_rest {
+                true => Err(Error::corrupt("a part of the rules of old texts")),
+                false => Ok(()),
+            };
+        }
+        self.tokens_of(old).verify()?;
+        self.verify_rows_of(old, 0)?;
+        let rule_sets = self.verify_rule_sets(old)?;
+        self.verify_agents(old, &rule_sets.offsets)?;
+        let mut next = 0;
+        for number in 0..self.history_text_count() {
+            let (text, _) = self.history_text(number)?;
+            if text.rules != NONE {
+                if text.rules != next {
+                    return Err(Error::corrupt("the rules of old texts are out of order"));
+                }
+                next += 1;
+            }
+        }
+        if next == self.view_of(old).file_count() {
+            Ok(())
+        } else {
+            Err(Error::corrupt("the rules of no old text"))
         }
     }
 

@@ -11,7 +11,7 @@ use crate::profile::Profile;
 use crate::snapshot::contents::{EarlierRedirect, FileContents, OriginContents};
 use crate::snapshot::format::{
     Counts, ENTRY_HEAD, EarlierRedirectRow, Entry, FileRow, Metadata, NAMED_LEN, NO_PAYLOAD, NONE,
-    NamedRow, ORIGIN_DETAILS_LEN, OriginMetadata, Section, hash_key,
+    NamedRow, ORIGIN_DETAILS_LEN, OriginMetadata, RuleSections, Section, hash_key,
 };
 use crate::snapshot::index::{BUCKET_LEN, IndexBuilder};
 use crate::snapshot::outcome::{Outcome, OutcomeClass};
@@ -267,6 +267,39 @@ impl FileWriter {
         self.rows.append(&self.encoded)
     }
 
+    /// The number of files so far.
+    pub(crate) fn count(&self) -> u64 {
+        self.files
+    }
+
+    /// Ends the sections.
+    ///
+    /// # Errors
+    /// I/O errors of temporary data.
+    pub(crate) fn finish(mut self) -> Result<FileSections> {
+        // The end of the last file.
+        self.append_row(NONE)?;
+        let mut names: Vec<(Box<[u8]>, u32)> = self.names.into_iter().collect();
+        names.sort_unstable();
+        let mut tokens = vec![0; names.len()];
+        names
+            .iter()
+            .zip(0..)
+            .for_each(|((_, first_use), number)| tokens[*first_use as usize] = number);
+        Ok(FileSections {
+            count: self.files,
+            rule_sets_before: self.rule_sets_before,
+            rule_set_count: self.rule_sets.count(),
+            rule_count: self.rule_sets.rules,
+            rows: self.rows.finish()?,
+            named: self.named.finish()?,
+            tokens,
+            names: encode_tokens(&names),
+            rule_sets: self.rule_sets.sets.finish()?,
+            texts: self.texts.finish()?,
+        })
+    }
+
     /// The offset of some rules of a file.
     fn offset_of(&mut self, file: &FileContents<'_>, rules: usize) -> Result<u32> {
         if let Some(offset) = self.offsets[rules] {
@@ -276,6 +309,43 @@ impl FileWriter {
         self.offsets[rules] = Some(offset);
         Ok(offset)
     }
+}
+
+/// The sections of some files, in temporary data.
+#[derive(Debug)]
+pub(crate) struct FileSections {
+    count: u64,
+    rule_sets_before: u64,
+    rule_set_count: u64,
+    rule_count: u64,
+    rows: SpooledBytes,
+    named: SpooledBytes,
+    /// The final numbers of names, by number of first use.
+    tokens: Vec<u32>,
+    /// The section of the names.
+    names: Vec<u8>,
+    rule_sets: SpooledBytes,
+    texts: SpooledBytes,
+}
+
+impl FileSections {
+    /// Reserves the sections, in the order of the file.
+    fn reserve<W: Write + Seek>(&self, of: RuleSections, sections: &mut Sections<W>) -> FileSlots {
+        FileSlots {
+            rows: sections.reserve(of.files, self.rows.len()),
+            named: sections.reserve(of.named, self.named.len()),
+            rule_sets: sections.reserve(of.rule_sets, self.rule_sets.len()),
+            tokens: sections.reserve(of.tokens, self.names.len() as u64),
+        }
+    }
+}
+
+/// The places of the sections of some files.
+struct FileSlots {
+    rows: SectionSlot,
+    named: SectionSlot,
+    rule_sets: SectionSlot,
+    tokens: SectionSlot,
 }
 
 /// A snapshot whose sections are complete, in temporary data.
@@ -291,13 +361,7 @@ pub(crate) struct SnapshotSections {
     /// Empty if there are none, as the next.
     payloads: SpooledBytes,
     earlier_redirects: SpooledBytes,
-    files: SpooledBytes,
-    named: SpooledBytes,
-    /// The final numbers of names, by number of first use.
-    tokens: Vec<u32>,
-    names: Vec<u8>,
-    rule_sets: SpooledBytes,
-    texts: SpooledBytes,
+    files: FileSections,
     strings: SpooledBytes,
     history: Option<HistorySections>,
 }
@@ -308,30 +372,22 @@ impl SnapshotSections {
     pub(crate) fn new(
         profile: Profile,
         origins: OriginWriter,
-        mut files: FileWriter,
+        files: FileWriter,
         history: Option<HistorySections>,
     ) -> Result<Self> {
-        // The end of the last file.
-        files.append_row(NONE)?;
+        let files = files.finish()?;
         let mut counts = origins.counts;
-        counts.files = files.files;
+        counts.files = files.count;
         counts.rule_sets_before = files.rule_sets_before;
-        counts.rule_sets = files.rule_sets.count();
-        counts.rules = files.rule_sets.rules;
-        counts.tokens = files.names.len() as u64;
+        counts.rule_sets = files.rule_set_count;
+        counts.rules = files.rule_count;
+        counts.tokens = files.tokens.len() as u64;
         let metadata = Metadata {
             tool: TOOL.to_owned(),
             profile,
             counts,
             captured: origins.captured,
         };
-        let mut names: Vec<(Box<[u8]>, u32)> = files.names.into_iter().collect();
-        names.sort_unstable();
-        let mut tokens = vec![0; names.len()];
-        names
-            .iter()
-            .zip(0..)
-            .for_each(|((_, first_use), number)| tokens[*first_use as usize] = number);
         Ok(Self {
             counts,
             metadata: serde_json::to_vec(&metadata).map_err(std::io::Error::from)?,
@@ -341,12 +397,7 @@ impl SnapshotSections {
             details: origins.details.finish()?,
             payloads: origins.payloads.digests.finish()?,
             earlier_redirects: origins.earlier_redirects.finish()?,
-            files: files.rows.finish()?,
-            named: files.named.finish()?,
-            tokens,
-            names: encode_tokens(&names),
-            rule_sets: files.rule_sets.sets.finish()?,
-            texts: files.texts.finish()?,
+            files,
             strings: origins.strings.bytes.finish()?,
             history,
         })
@@ -361,7 +412,7 @@ impl SnapshotSections {
         let optional = [self.payloads.len(), self.earlier_redirects.len()];
         let mut absent = optional.iter().filter(|len| **len == 0).count();
         if self.history.is_none() {
-            absent += Section::HISTORY.len();
+            absent += Section::HISTORY.len() + RuleSections::OLD.all().len();
         }
         let mut sections = Sections::new(out, Section::ALL.len() - absent);
         // Sections are reserved in the order of the file, before two threads fill them.
@@ -371,11 +422,8 @@ impl SnapshotSections {
         let entries = sections.reserve(Section::Origins, self.entries.len());
         let rows = sections.reserve(Section::OriginMetadata, self.rows.len());
         let details = sections.reserve(Section::OriginDetails, self.details.len());
-        let files = sections.reserve(Section::Files, self.files.len());
-        let named = sections.reserve(Section::Named, self.named.len());
-        let rule_sets = sections.reserve(Section::RuleSets, self.rule_sets.len());
-        let tokens = sections.reserve(Section::Tokens, self.names.len() as u64);
-        let texts = sections.reserve(Section::Texts, self.texts.len());
+        let files = self.files.reserve(RuleSections::NEWEST, &mut sections);
+        let texts = sections.reserve(Section::Texts, self.files.texts.len());
         let dictionary = sections.reserve(Section::Dictionary, DICTIONARY.len() as u64);
         let strings = sections.reserve(Section::Strings, self.strings.len());
         let mut reserve_optional =
@@ -389,6 +437,7 @@ impl SnapshotSections {
                 urls,
                 texts,
                 frames,
+                rules,
             } = history;
             let parts = [
                 versions.starts,
@@ -402,7 +451,8 @@ impl SnapshotSections {
             for (section, bytes) in Section::HISTORY.into_iter().zip(parts) {
                 slots.push((sections.reserve(section, bytes.len()), bytes));
             }
-            slots
+            let old = rules.reserve(RuleSections::OLD, &mut sections);
+            (slots, old, rules)
         });
         // One thread builds the index and copies the origins; the rules and the texts, the longest
         // sections, are the other's.
@@ -418,8 +468,8 @@ impl SnapshotSections {
                 copy(&sections, entries, self.entries)?;
                 copy(&sections, rows, self.rows)?;
                 copy(&sections, details, self.details)?;
-                copy(&sections, files, self.files)?;
-                copy_named(&sections, named, self.named, &self.tokens)?;
+                copy(&sections, files.rows, self.files.rows)?;
+                copy_named(&sections, files.named, self.files.named, &self.files.tokens)?;
                 copy(&sections, strings, self.strings)?;
                 if let Some(slot) = payloads {
                     copy(&sections, slot, self.payloads)?;
@@ -430,14 +480,20 @@ impl SnapshotSections {
                 Ok(built.seed)
             },
             || -> Result<()> {
-                copy(&sections, rule_sets, self.rule_sets)?;
-                sections.fill(tokens, |out| out.append(&self.names))?;
-                copy(&sections, texts, self.texts)?;
+                copy(&sections, files.rule_sets, self.files.rule_sets)?;
+                sections.fill(files.tokens, |out| out.append(&self.files.names))?;
+                copy(&sections, texts, self.files.texts)?;
                 sections.fill(dictionary, |out| out.append(DICTIONARY))?;
-                for (slot, bytes) in history.into_iter().flatten() {
+                let Some((slots, old, rules)) = history else {
+                    return Ok(());
+                };
+                for (slot, bytes) in slots {
                     copy(&sections, slot, bytes)?;
                 }
-                Ok(())
+                copy(&sections, old.rows, rules.rows)?;
+                copy_named(&sections, old.named, rules.named, &rules.tokens)?;
+                copy(&sections, old.rule_sets, rules.rule_sets)?;
+                sections.fill(old.tokens, |out| out.append(&rules.names))
             },
         );
         let seed = origins?;

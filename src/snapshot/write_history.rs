@@ -1,4 +1,6 @@
 //! Writes the sections of a history: versions of all URLs, and the texts that only old versions have.
+//! The rules of these are files without a text, so a [`FileWriter`](super::write::FileWriter) writes
+//! them.
 //!
 //! Old texts get the numbers after those of the files, which are known only when all origins are. So
 //! versions are spooled with the numbers of texts first, and renumbered at the end.
@@ -6,6 +8,7 @@
 use crate::error::{ErrorKind, Result};
 use crate::snapshot::format::NONE;
 use crate::snapshot::history::{HistoryText, Version, VersionFailure};
+use crate::snapshot::write::FileSections;
 use crate::spool::{Spool, SpoolOptions, SpooledBytes};
 
 /// Appends the versions of URLs.
@@ -104,17 +107,18 @@ impl HistoryTextWriter {
     }
 
     /// Appends the frame of a text: the difference to the text with the number `base`, or a whole one
-    /// for [`NONE`].
-    pub(crate) fn append(&mut self, base: u32, frame: &[u8]) -> Result<()> {
-        self.append_row(base)?;
+    /// for [`NONE`]. `rules` is the row of its rules in `old files`, or [`NONE`].
+    pub(crate) fn append(&mut self, base: u32, rules: u32, frame: &[u8]) -> Result<()> {
+        self.append_row(base, rules)?;
         self.frames.append(frame)
     }
 
-    fn append_row(&mut self, base: u32) -> Result<()> {
+    fn append_row(&mut self, base: u32, rules: u32) -> Result<()> {
         self.encoded.clear();
         HistoryText {
             start: self.frames.len(),
             base,
+            rules,
         }
         .encode(&mut self.encoded);
         self.rows.append(&self.encoded)
@@ -123,7 +127,7 @@ impl HistoryTextWriter {
     /// The sections `history texts` and `history frames`.
     pub(crate) fn finish(mut self) -> Result<(SpooledBytes, SpooledBytes)> {
         // The end of the last text.
-        self.append_row(NONE)?;
+        self.append_row(NONE, NONE)?;
         Ok((self.rows.finish()?, self.frames.finish()?))
     }
 }
@@ -136,4 +140,6 @@ pub(crate) struct HistorySections {
     pub urls: SpooledBytes,
     pub texts: SpooledBytes,
     pub frames: SpooledBytes,
+    /// The rules of short old texts.
+    pub rules: FileSections,
 }

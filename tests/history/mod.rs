@@ -10,6 +10,7 @@ mod continued;
 mod doors;
 mod model;
 mod since;
+mod stored_rules;
 mod table;
 mod webs;
 

@@ -25,9 +25,38 @@ pub(crate) struct Body {
     letters: [&'static [u8; 3]; AGENTS.len()],
 }
 
+macro_rules! z64 {
+    () => {
+        "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz"
+    };
+}
+
+macro_rules! z1024 {
+    () => {
+        concat!(
+            z64!(),
+            z64!(),
+            z64!(),
+            z64!(),
+            z64!(),
+            z64!(),
+            z64!(),
+            z64!(),
+            z64!(),
+            z64!(),
+            z64!(),
+            z64!(),
+            z64!(),
+            z64!(),
+            z64!(),
+            z64!()
+        )
+    };
+}
+
 /// The texts are condensed already, but for the page: it has no rules, so its condensed text is
-/// empty.
-pub(crate) const BODIES: [Body; 8] = [
+/// empty. The last one is too long for its rules to be stored when it is old.
+pub(crate) const BODIES: [Body; 9] = [
     Body {
         text: "user-agent: *\ndisallow: /x\n",
         digest: 0xb59c_8ad5,
@@ -67,6 +96,18 @@ pub(crate) const BODIES: [Body; 8] = [
         text: "<!doctype html><html><body>Moved to <b>another</b> place</body></html>",
         digest: 0xaf13_49b9,
         letters: [b"AAA", b"AAA", b"AAA"],
+    },
+    Body {
+        text: concat!(
+            "user-agent: bee\ndisallow: /\n\nuser-agent: *\ndisallow: /y\nallow: /",
+            z1024!(),
+            z1024!(),
+            z1024!(),
+            z1024!(),
+            "\n"
+        ),
+        digest: 0x2995_874b,
+        letters: [b"ADA", b"DDD", b"ADA"],
     },
 ];
 
