@@ -142,7 +142,7 @@ pub(crate) fn with_history() -> &'static [u8] {
     BYTES.get_or_init(|| {
         let rules = serde_json::to_string(RULES).unwrap();
         let old = serde_json::to_string(&(RULES.to_owned() + "disallow: /old\n")).unwrap();
-        let long = "disallow: /long/path\n".repeat(200) + "disallow: /\n";
+        let long = "disallow: /long/path\n".repeat(400) + "disallow: /\n";
         let long = serde_json::to_string(&("user-agent: *\n".to_owned() + &long)).unwrap();
         let earlier = EARLIER.replace("OLD", &old).replace("LONG", &long);
         let archive = ARCHIVE.replace("RULES", &rules) + &earlier;

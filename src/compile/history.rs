@@ -22,7 +22,7 @@ use crate::snapshot::history::{
     BeforeFailures, RedirectLink, VERSION_FAILURE_LEN, VERSION_LEN, Version, VersionAnswer,
     VersionFailure,
 };
-use crate::snapshot::text::{DICTIONARY, DeltaPacker, Unpacker, is_base};
+use crate::snapshot::text::{DICTIONARY, DeltaBase, DeltaPacker, Unpacker};
 use crate::snapshot::write::{FileWriter, OriginWriter};
 use crate::snapshot::write_history::{
     HistorySections, HistoryTextWriter, VersionWriter, WrittenVersions,
@@ -39,7 +39,7 @@ const DELTAS_PER_BASE: usize = 15;
 /// The most bytes of an old text whose rules are stored, and of these rules. Others are parsed when a
 /// URL asks for their time: with the rules of all versions, an archive of years takes 94 times the
 /// space of its newest answers, of which 20 hosts with long lists hold three quarters.
-const MAX_STORED_RULES: usize = 3 << 10;
+const MAX_STORED_RULES: usize = 8 << 10;
 
 /// The versions that are renumbered at once, unless a single node has more.
 const VERSIONS_PER_CHUNK: usize = 1 << 16;
@@ -506,8 +506,8 @@ struct HistoryPacker<'c> {
     previous: Option<PreviousTexts<'c>>,
     unpacker: Unpacker,
     deltas: DeltaPacker,
-    /// The last base. Its differences follow each other.
-    base: Option<(TextId, Vec<u8>)>,
+    /// The last base, if differences to it can be stored. Those to one base follow each other.
+    base: Option<(TextId, Option<DeltaBase>)>,
 }
 
 impl HistoryPacker<'_> {
@@ -536,20 +536,19 @@ impl HistoryPacker<'_> {
 
     /// The frame of a text as the difference to a base, if that can be one.
     fn difference(&mut self, text: &[u8], base: Base) -> Result<Option<Vec<u8>>> {
-        let base_text = match self.base.take() {
-            Some((id, text)) if id == base.text => text,
-            _ => {
+        let known = self.base.take().filter(|(id, _)| *id == base.text);
+        let (_, delta_base) = match known {
+            Some(known) => self.base.insert(known),
+            None => {
                 let frame = self.frame(base.text)?;
-                self.unpacker.unpack(&frame)?
+                let text = self.unpacker.unpack(&frame)?;
+                self.base.insert((base.text, DeltaBase::new(&text)))
             }
         };
-        let frame = if is_base(&base_text) {
-            Some(self.deltas.pack(text, &base_text)?.to_vec())
-        } else {
-            None
-        };
-        self.base = Some((base.text, base_text));
-        Ok(frame)
+        match delta_base {
+            Some(base) => Ok(Some(self.deltas.pack(text, base)?.to_vec())),
+            None => Ok(None),
+        }
     }
 
     /// The whole frame of a text.

@@ -54,6 +54,21 @@ macro_rules! z1024 {
     };
 }
 
+macro_rules! z8192 {
+    () => {
+        concat!(
+            z1024!(),
+            z1024!(),
+            z1024!(),
+            z1024!(),
+            z1024!(),
+            z1024!(),
+            z1024!(),
+            z1024!()
+        )
+    };
+}
+
 /// The texts are condensed already, but for the page: it has no rules, so its condensed text is
 /// empty. The last one is too long for its rules to be stored when it is old.
 pub(crate) const BODIES: [Body; 9] = [
@@ -100,13 +115,10 @@ pub(crate) const BODIES: [Body; 9] = [
     Body {
         text: concat!(
             "user-agent: bee\ndisallow: /\n\nuser-agent: *\ndisallow: /y\nallow: /",
-            z1024!(),
-            z1024!(),
-            z1024!(),
-            z1024!(),
+            z8192!(),
             "\n"
         ),
-        digest: 0x2995_874b,
+        digest: 0x3091_a9ea,
         letters: [b"ADA", b"DDD", b"ADA"],
     },
 ];
