@@ -57,7 +57,8 @@ def field_of(line):
     """The kind and the value of a line of a condensed robots.txt."""
     name, colon, value = line.partition(":")
     if not colon:
-        name, value = line.split()
+        # Two words; other white space, such as a form feed, is part of a word.
+        name, value = re.split("[ \t]+", line.strip(SPACE))
     name, value = name.strip(SPACE).lower(), value.strip(SPACE)
     for kind, prefixes in (("agent", USER_AGENT), ("allow", ALLOW), ("disallow", DISALLOW), ("sitemap", SITEMAP)):
         if name.startswith(prefixes):
