@@ -570,11 +570,17 @@ impl Snapshot {
         if !is_whole {
             return Err(Error::corrupt("a difference to a difference"));
         }
-        let base = self.unpack_text(text.base, unpacker, deltas)?;
-        let deltas = match deltas {
-            Some(deltas) => deltas,
-            none => none.insert(DeltaUnpacker::new()),
-        };
-        deltas.unpack(frame, &base)
+        if !deltas
+            .as_ref()
+            .is_some_and(|deltas| deltas.has_base(text.base))
+        {
+            let base = self.unpack_text(text.base, unpacker, deltas)?;
+            let deltas = deltas.get_or_insert_with(DeltaUnpacker::new);
+            deltas.set_base(text.base, base);
+        }
+        match deltas {
+            Some(deltas) => deltas.unpack(frame),
+            None => Err(Error::corrupt("a difference without a base")),
+        }
     }
 }

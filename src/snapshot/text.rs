@@ -6,6 +6,7 @@
 
 use crate::error::{Error, Result};
 use crate::robots::condense::MAX_CONDENSED;
+use crate::snapshot::format::NONE;
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe;
 
@@ -139,25 +140,47 @@ impl DeltaPacker {
     }
 }
 
-/// Decompresses differences; one per thread.
-pub(crate) struct DeltaUnpacker(zstd_safe::DCtx<'static>);
+/// Decompresses differences; one per thread. It keeps the last base, as the versions of a site follow
+/// each other.
+pub(crate) struct DeltaUnpacker {
+    context: zstd_safe::DCtx<'static>,
+    /// The number of the base.
+    number: u32,
+    base: Vec<u8>,
+}
 
 impl DeltaUnpacker {
     pub(crate) fn new() -> Self {
-        Self(zstd_safe::DCtx::create())
+        Self {
+            context: zstd_safe::DCtx::create(),
+            number: NONE,
+            base: Vec::new(),
+        }
     }
 
-    /// Decompresses the text whose difference to `base` is a frame.
+    /// Whether the text with this number is the base.
+    pub(crate) fn has_base(&self, number: u32) -> bool {
+        self.number == number
+    }
+
+    /// Sets the base, and its number.
+    pub(crate) fn set_base(&mut self, number: u32, text: Vec<u8>) {
+        self.number = number;
+        self.base = text;
+    }
+
+    /// Decompresses the text whose difference to the base is a frame.
     ///
     /// # Errors
     /// As [`Unpacker::unpack`]; for a text that cannot be a base, too.
-    pub(crate) fn unpack(&mut self, frame: &[u8], base: &[u8]) -> Result<Vec<u8>> {
+    pub(crate) fn unpack(&mut self, frame: &[u8]) -> Result<Vec<u8>> {
+        let base = &*self.base;
         let len = text_len(frame)?;
         if !is_one_frame(frame, len) || !is_base(base) {
             return Err(Error::corrupt("a difference that is not one frame"));
         }
         let mut text = Vec::with_capacity(len as usize);
-        match self.0.decompress_using_dict(&mut text, frame, base) {
+        match self.context.decompress_using_dict(&mut text, frame, base) {
             Ok(_) if text.len() == len as usize => Ok(text),
             Ok(_) => Err(Error::corrupt(
                 "a difference of another length than its frame declares",

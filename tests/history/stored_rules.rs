@@ -39,13 +39,14 @@ fn verdicts(snapshot: &Snapshot, options: JudgeOptions) -> Vec<Verdict> {
     found
 }
 
+fn section_len(history: &Snapshot, name: &str) -> u64 {
+    let mut sections = history.sections();
+    sections.find(|(other, _)| *other == name).unwrap().1
+}
+
 /// The number of old texts with stored rules.
 fn stored(history: &Snapshot) -> u64 {
-    let (_, len) = history
-        .sections()
-        .find(|(name, _)| *name == "old files")
-        .unwrap();
-    len / 16 - 1
+    section_len(history, "old files") / 16 - 1
 }
 
 /// Compiles a history whose old text is this, and compares its verdicts. Returns whether the rules of
@@ -112,17 +113,54 @@ fn equal_rules_are_stored_once() {
             + "\n"
     };
     let history = |captures: &str| compiled(captures, Compiler::default().history(true));
-    let size = |snapshot: &Snapshot| {
-        let mut sections = snapshot.sections();
-        sections
-            .find(|(name, _)| *name == "old rule sets")
-            .unwrap()
-            .1
-    };
+    let size = |snapshot| section_len(snapshot, "old rule sets");
     let one = history(&(old(0, "disallow: /a") + &old(9, "allow: /")));
     let many: String = (0..9).map(|number| old(number, "disallow: /a")).collect();
     let many = history(&(many + &old(9, "allow: /")));
     assert_eq!((stored(&one), stored(&many)), (1, 9));
     assert!(size(&one) > 0);
     assert_eq!(size(&one), size(&many));
+}
+
+/// Long texts of two sites, each stored as the difference to the newest text of its site.
+#[test]
+fn differences_to_several_texts_are_told_apart() {
+    let body = |site: &str, version: u32| {
+        let lines = (0..500).map(|n| format!("disallow: /{site}/path-{}\n", n * n));
+        format!(
+            "user-agent: *\n{}disallow: /v{version}\n",
+            lines.collect::<String>()
+        )
+    };
+    let sites = ["a", "b", "c"];
+    let mut captures = String::new();
+    for version in 0..6 {
+        for site in sites {
+            let url = format!("https://{site}.example/robots.txt");
+            let time = 1_000_000_000 + version;
+            let body = body(site, version);
+            let line = json!({"url": url, "fetched_at": time, "body": body});
+            captures += &(line.to_string() + "\n");
+        }
+    }
+    let history = compiled(&captures, Compiler::default().history(true));
+    assert_eq!(stored(&history), 0);
+    let frames = section_len(&history, "history frames");
+    assert!(frames < 15 * 200, "{frames} bytes of 15 differences");
+    let agents = ["FooBot".parse().unwrap()];
+    let judge = Judge::new(history, &agents, JudgeOptions::default()).unwrap();
+    for version in 0..6 {
+        let time = 1_000_000_000 + i64::from(version);
+        for site in sites {
+            let judged = |path: &str| {
+                let url = format!("https://{site}.example/{path}");
+                judge.judge_as_of(url.as_bytes(), time).unwrap().get(0)
+            };
+            assert_eq!(judged(&format!("{site}/path-9")), Verdict::Disallowed);
+            for path in 0..6 {
+                let is_disallowed = judged(&format!("v{path}")) == Verdict::Disallowed;
+                assert_eq!(is_disallowed, path == version, "{site} {version} {path}");
+            }
+        }
+    }
 }
