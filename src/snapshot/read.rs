@@ -607,6 +607,8 @@ impl Snapshot {
     /// Calls `each` with the number of each agent and the offset of the rules that a file of these
     /// sections has for it, or [`NONE`]. The blocks of the rules are verified before. The agents are
     /// given by their tokens in the order of the fallback.
+    ///
+    /// Cost: rules that several agents share are verified once.
     pub(crate) fn visit_rules_of(
         &self,
         of: RuleSections,
@@ -620,10 +622,13 @@ impl Snapshot {
         let len = file.named_len() as usize * NAMED_LEN;
         self.verify_range(of.named, start, len)?;
         let named = view.named(&file)?;
+        // Most agents share their rules with others, and a union may have thousands of rule sets.
+        let mut verified: Vec<u32> = Vec::new();
         for (agent, chain) in chains.iter().enumerate() {
             let offset = View::rules_for(&file, named, chain);
-            if offset != NONE {
+            if offset != NONE && !verified.contains(&offset) {
                 self.verify_rules(of, offset)?;
+                verified.push(offset);
             }
             each(agent, offset)?;
         }

@@ -2,7 +2,9 @@
 
 import json
 import random
+import struct
 
+from . import bombs_snapshots as snapshots
 from .bomb import Bomb
 
 # 2026-01-01, and the seconds between two versions.
@@ -84,9 +86,32 @@ def large_texts(folder, robosieve):
     write(folder, robosieve, captures, ["h0.example"], 100)
 
 
+def union_of_many_agents(folder, robosieve):
+    """The old rules of a site are a union of 25,000 rule sets, which a thousand agents obey. So a change of the rules
+    costs as much as their union, not as all agents with it."""
+    count = 25_000
+    write(folder, robosieve, toggled("h0.example", 40), ["h0.example"], 40)
+    sets = b"".join(snapshots.literal_set(number) for number in range(count))
+    union = snapshots.union([number * len(sets) // count // 8 for number in range(count)])
+    honest = (folder / "x.rsieve").read_bytes()
+    # Each of the 39 old texts has this union for all agents.
+    rows = struct.pack("<IIQ", len(sets) // 8, 0, 0) * 39 + struct.pack("<IIQ", snapshots.NONE, 0, 0)
+    parts = {22: rows, 23: b"", 24: sets + union, 25: snapshots.tokens([])}
+    (folder / "x.rsieve").write_bytes(snapshots.replace(honest, parts))
+    (folder / "agents").write_text("".join(f"Agent{'abcdefghij'[number // 100]}-{number}\n" for number in range(1000)))
+    lines = (folder / "pages.csv").read_text().splitlines()[:21]
+    (folder / "pages.csv").write_text("\n".join(lines) + "\n")
+
+
 BOMBS = [
     Bomb("history-hub", "20,000 hosts that redirect to one with 20,000 versions", hub, READERS, 5, 200),
     Bomb("history-chain", "6 hosts with 10,000 versions, each redirected to the next", chain, READERS, 5, 200),
     # A text takes 2 ms to parse, and few fit in memory: docs/LIMITS.md.
     Bomb("history-large-texts", "100 versions of 500 KB, asked about at 2,000 random times", large_texts, READERS, 8, 300),
+]
+FORGED = [
+    Bomb("history-union", "rules of old texts, a union of 25,000 sets for 1,000 agents", union_of_many_agents, [
+        "filter -q -s x.rsieve --agents-from agents --as-of-column time pages.csv -o out",
+        "inspect x.rsieve --verify",
+    ], 1, 100),
 ]

@@ -17,6 +17,7 @@ UNION = 0xFFFFFFFF
 NAMES = ["metadata", "index", "origins", "origin metadata", "origin details", "files", "named", "rule sets",
          "tokens", "texts", "dictionary", "strings"]
 BLOCK = 65536
+CHECKSUMS = 13
 
 
 class Sections(dict):
@@ -37,22 +38,26 @@ class Sections(dict):
         counts.update(self.counts)
         self["metadata"] = self["metadata"] or json.dumps({"tool": "robosieve 0.1.0", "profile": "google",
                                                            "counts": counts, "captured": None}).encode()
-        checksums = {name: b"".join(struct.pack("<Q", xxhash.xxh3_64_intdigest(self[name][at:at + BLOCK]))
-                                    for at in range(0, len(self[name]), BLOCK)) for name in NAMES}
-        table, body, offset = b"", b"", 40 + 13 * 32
-        for number, name in enumerate([*NAMES, "checksums"], 1):
-            is_last = name == "checksums"
-            content = b"".join(checksums.values()) if is_last else self[name]
-            padding = -offset % 64
-            offset += padding
-            # Each of these sections is required.
-            table += struct.pack("<2I", number, 1)
-            table += struct.pack("<3Q", offset, len(content), 0 if is_last else xxhash.xxh3_64_intdigest(checksums[name]))
-            body += bytes(padding) + content
-            offset += len(content)
-        head = b"RSIEVE\x1a\n" + struct.pack("<IIQQ", 5, 13, offset, 0)
-        checksum = xxhash.xxh3_64_intdigest(head + bytes(8) + table)
-        return head + struct.pack("<Q", checksum) + table + body
+        # Each of these sections is required.
+        return file_of([(number, 1, self[name]) for number, name in enumerate(NAMES, 1)])
+
+
+def file_of(sections, seed=0):
+    """A file with these sections, each a number, flags and bytes, with valid checksums and the seed of the index."""
+    checksums = [b"".join(struct.pack("<Q", xxhash.xxh3_64_intdigest(content[at:at + BLOCK]))
+                          for at in range(0, len(content), BLOCK)) for _, _, content in sections]
+    table, body, offset = b"", b"", 40 + 32 * (len(sections) + 1)
+    last = (CHECKSUMS, 1, b"".join(checksums))
+    for (number, flags, content), sums in zip([*sections, last], [*checksums, None]):
+        padding = -offset % 64
+        offset += padding
+        table += struct.pack("<2I3Q", number, flags, offset, len(content),
+                             0 if sums is None else xxhash.xxh3_64_intdigest(sums))
+        body += bytes(padding) + content
+        offset += len(content)
+    head = b"RSIEVE\x1a\n" + struct.pack("<IIQQ", 5, len(sections) + 1, offset, seed)
+    checksum = xxhash.xxh3_64_intdigest(head + bytes(8) + table)
+    return head + struct.pack("<Q", checksum) + table + body
 
 
 def sections_of(data):
@@ -62,6 +67,14 @@ def sections_of(data):
         offset, size = struct.unpack_from("<QQ", data, 48 + 32 * row)
         sections[name] = data[offset:offset + size]
     return sections
+
+
+def replace(data, contents):
+    """A file in which some sections, by their numbers, have other contents."""
+    count, _, seed = struct.unpack_from("<IQQ", data, 12)
+    rows = (struct.unpack_from("<2I2Q", data, 40 + 32 * row) for row in range(count))
+    return file_of([(number, flags, contents.get(number, data[offset:offset + size]))
+                    for number, flags, offset, size in rows if number != CHECKSUMS], seed)
 
 
 def key(number):
