@@ -24,7 +24,8 @@ const DAY: i64 = 24 * 60 * 60;
 /// The answers of a day that are looked at for a request. A site may have had one each second.
 const MAX_ANSWERS: usize = 1024;
 
-/// The bytes of the old texts of a day that are looked at for a request: some eight of the longest.
+/// The bytes of the different texts of a day that are looked at for a request: some eight of the
+/// longest.
 const MAX_TEXT_BYTES: usize = 4 << 20;
 
 /// The verdict on a URL as of a time, for the first agent of a judge.
@@ -175,8 +176,12 @@ impl<'j> JudgeSession<'j> {
             if judged.verdict == Verdict::Allowed {
                 return Ok(true);
             }
-            let rules = &scratch.origins.current().old_rules;
-            text_bytes += rules.as_ref().map_or(0, |rules| rules.text_bytes());
+            // The lengths of all texts count, also of those whose rules are stored or are in a cache:
+            // the answer depends on the site alone.
+            text_bytes += match file {
+                Some(file) => engine.snapshot.any_text_len(file)? as usize,
+                None => 0,
+            };
             if text_bytes > MAX_TEXT_BYTES {
                 return Ok(true);
             }

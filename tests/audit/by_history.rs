@@ -751,12 +751,19 @@ fn sites_that_change_all_the_time_get_the_benefit_of_the_doubt() {
         let paths = (0..30_000).map(|path| format!("disallow: /{number}/{path}\n"));
         format!("user-agent: *\ndisallow: /x\n{}", paths.collect::<String>())
     };
+    // Some 7 KB each, whose rules are stored.
+    let stored = |number: i64| {
+        let comments = "sitemap: https://s.example/map\n".repeat(225);
+        format!("user-agent: *\ndisallow: /x\ndisallow: /{number}\n{comments}")
+    };
     for (what, versions, text, letter) in [
         ("two texts", 1000, &flapping as &dyn Fn(i64) -> String, 'D'),
         ("many texts", 1000, &distinct, 'D'),
         ("too many answers", 1030, &distinct, 'C'),
         ("long texts", 8, &long, 'D'),
         ("too long texts", 12, &long, 'C'),
+        ("texts with stored rules", 500, &stored, 'D'),
+        ("too many texts with stored rules", 700, &stored, 'C'),
     ] {
         let mut archive = capture(url, START, "user-agent: *\ndisallow: /x");
         for number in 0..versions {
