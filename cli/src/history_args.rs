@@ -13,8 +13,8 @@ pub(crate) struct AsOfArgs {
     /// Judge by the rules in force at this time (or `now`)
     ///
     /// The snapshot needs a history (`compile --history`). The verdicts are those of a snapshot that
-    /// `compile --as-of TIME` makes of the same archives, judged with --at TIME. A date or a month is
-    /// its last second in UTC.
+    /// `compile --as-of TIME` makes of the same archives, judged with --at TIME. A date, a month
+    /// or a year is its last second in UTC.
     #[arg(
         long,
         value_name = "TIME",
@@ -32,8 +32,8 @@ pub(crate) struct SnapshotAsOfArgs {
     /// Describe the snapshot as of this time (or `now`)
     ///
     /// The snapshot needs a history (`compile --history`). The figures are those of a snapshot that
-    /// `compile --as-of TIME` makes of the same archives, judged with --at TIME. A date or a month is
-    /// its last second in UTC.
+    /// `compile --as-of TIME` makes of the same archives, judged with --at TIME. A date, a month
+    /// or a year is its last second in UTC.
     #[arg(
         long,
         value_name = "TIME",

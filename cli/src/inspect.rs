@@ -59,8 +59,8 @@ pub(crate) struct InspectArgs {
     pub history: bool,
     /// With ORIGIN: show its entry and its rules as of this time (or `now`)
     ///
-    /// The snapshot needs a history (`compile --history`). A date or a month is its last second in
-    /// UTC.
+    /// The snapshot needs a history (`compile --history`). A date, a month or a year is its last
+    /// second in UTC.
     #[arg(long, value_name = "TIME", value_parser = parse_through_or_now, help_heading = OUTPUT)]
     pub as_of: Option<i64>,
     /// Print JSON

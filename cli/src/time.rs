@@ -44,16 +44,21 @@ pub(crate) fn parse_instant_or_now(text: &str) -> Result<i64, String> {
     or_now(text, parse_instant)
 }
 
-/// Parses a time to seconds since 1970; a date or a month is its last second in UTC, and `now` the
-/// current time.
+/// Parses a time to seconds since 1970; a date, a month or a year is its last second in UTC, and
+/// `now` the current time.
 pub(crate) fn parse_through_or_now(text: &str) -> Result<i64, String> {
     or_now(text, |text| {
         if is_date(text) {
             last_second(parse_date(text)?)
         } else if is_month(text) {
             last_second(parse_date(&format!("{text}-01"))?.last_of_month())
+        } else if is_year(text) {
+            last_second(parse_date(&format!("{text}-12-31"))?)
         } else {
-            parse_time(text)
+            parse_time(text).map_err(|err| match err.strip_suffix(FORMS) {
+                Some(cause) => format!("{cause}{FORMS}, a month like 2026-01, a year"),
+                None => err,
+            })
         }
     })
 }
@@ -89,6 +94,11 @@ fn is_date(text: &str) -> bool {
 /// Whether the text has exactly the form `2026-01`.
 fn is_month(text: &str) -> bool {
     text.len() == 7 && is_date(&format!("{text}-01"))
+}
+
+/// Whether the text has exactly the form `2026`.
+fn is_year(text: &str) -> bool {
+    text.len() == 4 && is_date(&format!("{text}-12-31"))
 }
 
 fn last_second(date: Date) -> Result<i64, String> {
@@ -147,6 +157,13 @@ mod tests {
         assert_eq!(parse_through_or_now("1970-01-01"), Ok(86_399));
         assert_eq!(parse_through_or_now("1970-01-01T00:00:01Z"), Ok(1));
         assert_eq!(parse_through_or_now("1970-02"), Ok(59 * DAY - 1));
+        assert_eq!(parse_through_or_now("1970"), Ok(365 * DAY - 1));
+        let said = parse_through_or_now("197").unwrap_err();
+        assert!(
+            said.ends_with("a month like 2026-01, a year, or now"),
+            "{said}"
+        );
+        assert!(parse_instant("1970").is_err());
         assert!(parse_through_or_now("1970-13").is_err_and(|err| err.contains("no such date")));
         let now = Timestamp::now().as_second();
         for parse in [parse_instant_or_now, parse_through_or_now] {

@@ -38,7 +38,7 @@ class Compiler:
             ``previous``, from 0 to 1. A fetcher without a network records every site as a failure,
             which would disallow all of them. With more failures nothing is written. It counts from
             100 such origins on. 1.0 accepts everything.
-        as_of: Leave out captures newer than this time. A date or a month in text is its last second.
+        as_of: Leave out captures newer than this time. A date, or a month or year in text, is its last second.
         history: Keep every version of every site's answers, so that pages can be judged by the rules in
             force at a time: see ``as_of`` of :class:`Snapshot`, and ``as_of_column`` of
             :func:`robosieve.filter`. With ``previous``, the captures continue its history: each must

@@ -143,7 +143,7 @@ def seconds(time: Time | None) -> int | None:
 
 
 def last_second(time: Time | date | None) -> int | None:
-    """The time in seconds since 1970. A date, or a month in text, is its last second, as on the command line."""
+    """The time in seconds since 1970. A date, or a month or year in text, is its last second, as on the command line."""
     if isinstance(time, date) and not isinstance(time, datetime):
         time = time.isoformat()
     if isinstance(time, str) and re.fullmatch(r"\d{4}", time):

@@ -174,7 +174,7 @@ class Snapshot:
       days after the first failure, ``"google-2026"`` for 12 hours. The default for a site is the
       time of its own newest capture, which may be long before that of the snapshot.
     - ``as_of``: judge by the rules in force at this time, of a snapshot with a history
-      (``history=True`` of :class:`Compiler`). A date or a month in text is its last second.
+      (``history=True`` of :class:`Compiler`). A date, or a month or year in text, is its last second.
     - ``agent_match``: ``"extended"`` also matches names like ``MJ12bot`` that RFC 9309 excludes;
       ``"google"`` does not.
     - ``strict_agents``: raise ``ValueError`` for an agent that looks misspelled: no robots.txt
@@ -556,8 +556,8 @@ class Snapshot:
             reasons: Only origins whose verdicts have one of these reasons, by the status policy.
             threads: The number of threads; the default, as -1, is one per core.
             at: Also the time that the column ``age`` counts to. The default is the newest capture.
-            as_of: The table of the snapshot as of this time, by its history. A date or a month in
-                text is its last second. The snapshot of that time is made in memory by this call.
+            as_of: The table of the snapshot as of this time, by its history. A date, or a month or year
+                in text, is its last second. The snapshot of that time is made in memory by this call.
 
         Returns:
             An object for any Arrow library: ``pyarrow.table(x)``, ``polars.DataFrame(x)``,

@@ -42,7 +42,7 @@ pub(crate) struct DiffArgs {
     pub snapshots: Vec<PathBuf>,
     /// Compare one snapshot with a history: as of this time, with --to
     ///
-    /// A date or a month is its last second in UTC.
+    /// A date, a month or a year is its last second in UTC.
     #[arg(long, value_name = "TIME", value_parser = parse_through_or_now, help_heading = COMMON)]
     pub from: Option<i64>,
     /// With --from: the later time (default: the newest captures)
