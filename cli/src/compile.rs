@@ -51,13 +51,14 @@ pub(crate) struct CompileArgs {
     pub max_failing: f64,
     /// Skip, and count, captures newer than this time (or `now`)
     ///
-    /// A date or a month is its last second in UTC. Captures of unknown time stay.
+    /// A date, a month or a year is its last second in UTC. Captures of unknown time stay.
     #[arg(long, value_name = "TIME", value_parser = parse_through_or_now, help_heading = POLICY)]
     pub as_of: Option<i64>,
     /// Keep all versions of all answers, so that --as-of of other verbs can ask for any time
     ///
-    /// The snapshot grows by some 30 bytes for each version, and by the difference between each old
-    /// text and a newer one. Judging without a time stays as fast.
+    /// The snapshot grows by some 30 bytes for each version, by the difference between each old text
+    /// and a newer one, and by the rules of short old texts, at most 8 KiB for each text. Judging
+    /// without a time stays as fast.
     ///
     /// With --previous, the inputs continue the history of OLD. Each capture must be newer than what
     /// OLD has of the same URL. If OLD has no history, its answers become the first versions.

@@ -36,9 +36,11 @@ use std::collections::BTreeSet;
 /// more and more.
 const DELTAS_PER_BASE: usize = 15;
 
-/// The most bytes of an old text whose rules are stored, and of these rules. Others are parsed when a
-/// URL asks for their time: with the rules of all versions, an archive of years takes 94 times the
-/// space of its newest answers, of which 20 hosts with long lists hold three quarters.
+/// The most bytes of an old text whose rules are stored, and of these rules.
+///
+/// Others are parsed when a URL asks for their time. With the rules of all versions, an archive of
+/// years takes 94 times the space of its newest answers, and 20 hosts with long lists hold three
+/// quarters of it.
 const MAX_STORED_RULES: usize = 8 << 10;
 
 /// The versions that are renumbered at once, unless a single node has more.

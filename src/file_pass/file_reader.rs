@@ -120,7 +120,8 @@ impl<'s> FileReader<'s> {
         Ok(agents)
     }
 
-    /// [`agent_coverages`](Self::agent_coverages) of an old robots.txt, whose rules are not stored.
+    /// [`agent_coverages`](Self::agent_coverages) of an old robots.txt, from its text: a
+    /// rule set of an old text may be stored, but its groups are asked for too.
     fn old_agent_coverages(
         &mut self,
         file: u32,

@@ -5,7 +5,8 @@ use crate::matcher::rule_set::Rules;
 use crate::snapshot::format::NONE;
 use crate::snapshot::view::View;
 
-/// Rules that some agents obey, and their offset in the section `rule sets`.
+/// Rules that some agents obey, and their offset in the section of rule sets that the view reads: those
+/// of the newest texts, or those of old ones.
 #[derive(Debug)]
 pub(super) struct RuleGroup<'s> {
     pub offset: u32,

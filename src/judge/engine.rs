@@ -38,11 +38,12 @@ pub(crate) struct Engine<'s> {
     /// For each agent the tokens of its chain that any robots.txt names.
     pub(super) chains: Vec<TokenChain>,
     /// What the agents obey in each robots.txt, from the first batch on: for a single URL, its memory
-    /// would cost more than the answer. Nothing else of the engine changes.
+    /// would cost more than the answer.
     memo: OnceLock<FileMemo>,
     /// The sections with the stored rules of old texts.
     pub(super) old_view: View<'s>,
-    /// The chains in these, from the first old text on.
+    /// The chains in these, from the first old text on. Nothing else of the engine changes but this
+    /// and `memo`.
     old_chains: OnceLock<Vec<TokenChain>>,
     /// The rules of old versions, which other engines of the snapshot may share.
     pub(super) old_rules: Arc<OldRulesCache>,

@@ -1,5 +1,5 @@
-//! The rules of short old texts are stored, and those of others are parsed. Both give the verdicts of a
-//! compilation as of the time.
+//! The rules of short old texts are stored, and those of others are parsed. Both give the verdicts of
+//! a compilation as of the time.
 
 use crate::forging::overlapping_groups;
 use robosieve::{Compiler, Judge, JudgeOptions, Snapshot, Verdict};
@@ -87,9 +87,9 @@ fn rules_of_texts_up_to_a_length_are_stored() {
     }
 }
 
-/// A short text whose overlapping groups make more rules than it has bytes.
+/// A text below the limit, whose overlapping groups make rules above it.
 #[test]
-fn rules_that_are_longer_than_their_text_are_not_stored() {
+fn rules_above_the_limit_are_not_stored() {
     let text = overlapping_groups("disallow: /a\n", |letter| format!("allow: /a/b{letter}\n"));
     assert!(is_stored(&text));
     let large: String = (0..40).map(|n| format!("disallow: /a{n}/b\n")).collect();
@@ -100,7 +100,7 @@ fn rules_that_are_longer_than_their_text_are_not_stored() {
     assert!(!is_stored(&text));
 }
 
-/// Rules of several old texts that are equal, or those of the newest text, and unions.
+/// Nine old texts with equal rules take the space of one.
 #[test]
 fn equal_rules_are_stored_once() {
     let old = |number: u32, rules: &str| {
@@ -122,7 +122,7 @@ fn equal_rules_are_stored_once() {
     assert_eq!(size(&one), size(&many));
 }
 
-/// Long texts of two sites, each stored as the difference to the newest text of its site.
+/// Long texts of three sites, each stored as the difference to the newest text of its site.
 #[test]
 fn differences_to_several_texts_are_told_apart() {
     let body = |site: &str, version: u32| {
