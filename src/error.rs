@@ -95,6 +95,12 @@ pub enum ErrorKind {
         /// The actual format, if its magic number is known, and a remedy.
         what: String,
     },
+    /// The bytes are not a compiled file of filter lists: the magic number is missing.
+    #[error("not a compiled file of filter lists{what}")]
+    NotFilterLists {
+        /// The actual format, if its magic number is known, and a remedy.
+        what: String,
+    },
     /// A snapshot of a format version that this build cannot read.
     #[error(
         "snapshot format version {found}, but this robosieve reads version {supported}; {}",

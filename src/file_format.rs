@@ -14,6 +14,9 @@ pub(crate) const SNAPSHOT_MAGIC: &[u8; 8] = b"RSIEVE\x1a\n";
 /// The first bytes of every captures file.
 pub(crate) const CAPTURES_MAGIC: &[u8; 8] = b"RSCAPT\x1a\n";
 
+/// The first bytes of every compiled file of filter lists.
+pub(crate) const LISTS_MAGIC: &[u8; 8] = b"RSLIST\x1a\n";
+
 /// The first and last bytes of a Parquet file.
 pub(crate) const PARQUET_MAGIC: &[u8; 4] = b"PAR1";
 
@@ -56,6 +59,7 @@ pub(crate) enum FileFormat {
     Sqlite,
     Snapshot,
     Captures,
+    FilterLists,
     Pdf,
     Png,
     Jpeg,
@@ -84,6 +88,7 @@ const MAGIC: &[(&[u8], FileFormat)] = &[
     (b"SQLite format 3\0", FileFormat::Sqlite),
     (SNAPSHOT_MAGIC, FileFormat::Snapshot),
     (CAPTURES_MAGIC, FileFormat::Captures),
+    (LISTS_MAGIC, FileFormat::FilterLists),
     (b"%PDF-", FileFormat::Pdf),
     (b"\x89PNG\r\n\x1a\n", FileFormat::Png),
     (b"\xff\xd8\xff", FileFormat::Jpeg),
@@ -168,6 +173,7 @@ impl FileFormat {
             Self::Sqlite => "an SQLite database",
             Self::Snapshot => "a robosieve snapshot",
             Self::Captures => "a captures file",
+            Self::FilterLists => "a file of filter lists",
             Self::Pdf => "a PDF document",
             Self::Png => "a PNG image",
             Self::Jpeg => "a JPEG image",
@@ -287,6 +293,7 @@ mod tests {
             (b"FEA1\0\0\0\0", "a Feather file"),
             (b"RSIEVE\x1a\n\x02\0\0\0", "a robosieve snapshot"),
             (b"RSCAPT\x1a\n\x01\0\0\0", "a captures file"),
+            (b"RSLIST\x1a\n\x01\0\0\0", "a file of filter lists"),
             (b"WARC/1.0\r\n", "a WARC archive"),
             (b"filedesc://x.arc 0.0.0.0 2001", "an ARC archive"),
             (b"%PDF-1.7\n", "a PDF document"),

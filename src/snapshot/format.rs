@@ -6,7 +6,7 @@
 use crate::bytes::wire::{Fields, array, bytes, time_bytes, u32_at, u64_at};
 use crate::digest::Digest;
 use crate::error::{Error, ErrorKind, Result};
-use crate::file_format::{FileFormat, SNAPSHOT_MAGIC};
+use crate::file_format::{FileFormat, LISTS_MAGIC, SNAPSHOT_MAGIC};
 use crate::profile::Profile;
 use crate::robots::LooksLike;
 use crate::snapshot::outcome::{Outcome, OutcomeClass};
@@ -17,6 +17,9 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 /// The version of the layout that this build writes and reads.
 pub const FORMAT_VERSION: u32 = 5;
 
+/// The version of the layout of filter lists.
+pub(crate) const LISTS_VERSION: u32 = 1;
+
 /// The null reference: the value of a field that refers to nothing.
 pub(crate) const NONE: u32 = u32::MAX;
 
@@ -26,7 +29,58 @@ pub(super) const SECTION_ALIGN: u64 = 64;
 pub(super) const HEADER_LEN: usize = 40;
 const TABLE_ROW_LEN: usize = 32;
 
-/// The sections that this version knows. A file has them in the order of [`ALL`](Section::ALL).
+/// The kinds of files that consist of sections. Each kind has sections of its own, and the
+/// checksums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FileKind {
+    Snapshot,
+    FilterLists,
+}
+
+impl FileKind {
+    fn magic(self) -> &'static [u8; 8] {
+        match self {
+            Self::Snapshot => SNAPSHOT_MAGIC,
+            Self::FilterLists => LISTS_MAGIC,
+        }
+    }
+
+    fn version(self) -> u32 {
+        match self {
+            Self::Snapshot => FORMAT_VERSION,
+            Self::FilterLists => LISTS_VERSION,
+        }
+    }
+
+    /// Its name, with the article.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Snapshot => "a snapshot",
+            Self::FilterLists => "a compiled file of filter lists",
+        }
+    }
+
+    /// The error for bytes of another kind. It names their format, if known, and the command that
+    /// makes a file of this kind of them.
+    pub(super) fn mismatch(self, data: &[u8]) -> Error {
+        match self {
+            Self::Snapshot => not_a_snapshot(data),
+            Self::FilterLists => not_filter_lists(data),
+        }
+    }
+
+    /// Whether files of this kind may have the section.
+    fn has(self, section: Section) -> bool {
+        section == Section::Checksums
+            || match self {
+                Self::Snapshot => !Section::LISTS.contains(&section),
+                Self::FilterLists => Section::LISTS.contains(&section),
+            }
+    }
+}
+
+/// The sections that this version knows. A file has those of its kind in the order of
+/// [`ALL`](Section::ALL).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Section {
@@ -59,12 +113,26 @@ pub(crate) enum Section {
     OldNamed = 23,
     OldRuleSets = 24,
     OldTokens = 25,
+    /// These are those of a file of filter lists: `filter_lists/format.rs` describes them.
+    ListMetadata = 26,
+    HostFilter = 27,
+    HostIndex = 28,
+    HostTexts = 29,
+    HostBlocks = 30,
+    HostClasses = 31,
+    ClassRows = 32,
+    ListSets = 33,
+    HostPaths = 34,
+    PathGroups = 35,
+    PathRules = 36,
+    PathEntries = 37,
+    PathTexts = 38,
     /// The checksums of the blocks of all other sections: the last one, whatever its number.
     Checksums = 13,
 }
 
 impl Section {
-    pub(crate) const ALL: [Self; 25] = [
+    pub(crate) const ALL: [Self; 38] = [
         Self::Metadata,
         Self::Index,
         Self::Origins,
@@ -89,7 +157,37 @@ impl Section {
         Self::OldNamed,
         Self::OldRuleSets,
         Self::OldTokens,
+        Self::ListMetadata,
+        Self::HostFilter,
+        Self::HostIndex,
+        Self::HostTexts,
+        Self::HostBlocks,
+        Self::HostClasses,
+        Self::ClassRows,
+        Self::ListSets,
+        Self::HostPaths,
+        Self::PathGroups,
+        Self::PathRules,
+        Self::PathEntries,
+        Self::PathTexts,
         Self::Checksums,
+    ];
+
+    /// The sections of a file of filter lists, without the checksums.
+    pub(crate) const LISTS: [Self; 13] = [
+        Self::ListMetadata,
+        Self::HostFilter,
+        Self::HostIndex,
+        Self::HostTexts,
+        Self::HostBlocks,
+        Self::HostClasses,
+        Self::ClassRows,
+        Self::ListSets,
+        Self::HostPaths,
+        Self::PathGroups,
+        Self::PathRules,
+        Self::PathEntries,
+        Self::PathTexts,
     ];
 
     /// The sections of the history, without the rules of old texts.
@@ -108,11 +206,11 @@ impl Section {
         self as usize - 1
     }
 
-    /// The section with this number.
-    fn of_number(number: u32) -> Option<Self> {
+    /// The section with this number in files of a kind.
+    fn of_number(number: u32, kind: FileKind) -> Option<Self> {
         Self::ALL
             .into_iter()
-            .find(|section| *section as u32 == number)
+            .find(|section| *section as u32 == number && kind.has(*section))
     }
 
     /// Whether a file may lack it, and a reader may ignore it.
@@ -149,6 +247,19 @@ impl Section {
             Self::OldNamed => "old named",
             Self::OldRuleSets => "old rule sets",
             Self::OldTokens => "old tokens",
+            Self::ListMetadata => "list metadata",
+            Self::HostFilter => "host filter",
+            Self::HostIndex => "host index",
+            Self::HostTexts => "host texts",
+            Self::HostBlocks => "host blocks",
+            Self::HostClasses => "host classes",
+            Self::ClassRows => "class rows",
+            Self::ListSets => "list sets",
+            Self::HostPaths => "host paths",
+            Self::PathGroups => "path groups",
+            Self::PathRules => "path rules",
+            Self::PathEntries => "path entries",
+            Self::PathTexts => "path texts",
             Self::Checksums => "checksums",
         }
     }
@@ -234,8 +345,9 @@ impl SectionRow {
 }
 
 /// Header and section table.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
+    pub kind: FileKind,
     /// All sections in the order of the file.
     pub rows: Vec<SectionRow>,
     /// The seed of the index's hashes.
@@ -245,7 +357,7 @@ pub(crate) struct Head {
 impl Head {
     /// The known sections.
     pub(super) fn table(&self) -> SectionTable {
-        let mut table = SectionTable::default();
+        let mut table: SectionTable = [Extent::default(); Section::ALL.len()];
         for row in &self.rows {
             if let Some(section) = row.section {
                 table[section.index()] = row.extent;
@@ -270,10 +382,11 @@ pub(super) const fn head_len(sections: usize) -> usize {
 }
 
 /// Encodes header and section table.
-pub(super) fn encode_head(Head { rows, seed }: &Head, file_len: u64) -> Vec<u8> {
+pub(super) fn encode_head(head: &Head, file_len: u64) -> Vec<u8> {
+    let Head { kind, rows, seed } = head;
     let mut out = Vec::with_capacity(head_len(rows.len()));
-    out.extend_from_slice(SNAPSHOT_MAGIC);
-    out.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
+    out.extend_from_slice(kind.magic());
+    out.extend_from_slice(&kind.version().to_le_bytes());
     out.extend_from_slice(&(rows.len() as u32).to_le_bytes());
     out.extend_from_slice(&file_len.to_le_bytes());
     out.extend_from_slice(&seed.to_le_bytes());
@@ -298,17 +411,14 @@ pub(super) fn encode_head(Head { rows, seed }: &Head, file_len: u64) -> Vec<u8> 
 ///
 /// The order of the checks determines the message: another file format first, then another version,
 /// then damage, then a wrong length, then a section that this version does not know.
-pub(super) fn decode_head(data: &[u8]) -> Result<Head> {
-    if !data.starts_with(SNAPSHOT_MAGIC) {
-        return Err(not_a_snapshot(data));
+pub(super) fn decode_head(data: &[u8], kind: FileKind) -> Result<Head> {
+    if !data.starts_with(kind.magic()) {
+        return Err(kind.mismatch(data));
     }
     let found = u32_at(data, 8, "the format version")?;
-    if found != FORMAT_VERSION {
-        return Err(ErrorKind::UnsupportedVersion {
-            found,
-            supported: FORMAT_VERSION,
-        }
-        .into());
+    let supported = kind.version();
+    if found != supported {
+        return Err(ErrorKind::UnsupportedVersion { found, supported }.into());
     }
     // The number of sections is used before the checksum is compared, because it states how much the
     // checksum covers.
@@ -332,14 +442,15 @@ pub(super) fn decode_head(data: &[u8]) -> Result<Head> {
         )));
     }
     Ok(Head {
-        rows: decode_rows(&head, count, file_len)?,
+        kind,
+        rows: decode_rows(&head, count, file_len, kind)?,
         seed: u64_at(&head, 24, "the seed of the index")?,
     })
 }
 
 /// The error for bytes that are not a snapshot. It names their format, if known, and the command
 /// that makes a snapshot of them.
-pub(super) fn not_a_snapshot(data: &[u8]) -> Error {
+fn not_a_snapshot(data: &[u8]) -> Error {
     let what = match FileFormat::of(data) {
         _ if data.is_empty() => ": it is empty".to_owned(),
         None => String::new(),
@@ -354,9 +465,27 @@ pub(super) fn not_a_snapshot(data: &[u8]) -> Error {
     ErrorKind::NotASnapshot { what }.into()
 }
 
+/// As [`not_a_snapshot`], for filter lists.
+fn not_filter_lists(data: &[u8]) -> Error {
+    let what = match FileFormat::of(data) {
+        _ if data.is_empty() => ": it is empty".to_owned(),
+        None => String::new(),
+        Some(format) => match format.unpack() {
+            Some(unpack) => format!(" but {}; {unpack}", format.name()),
+            None => format!(" but {}", format.name()),
+        },
+    };
+    ErrorKind::NotFilterLists { what }.into()
+}
+
 /// Decodes the section table. All required sections are there, each once, and in the order of their
 /// numbers, with the checksums last.
-fn decode_rows(head: &[u8], count: usize, file_len: u64) -> Result<Vec<SectionRow>> {
+fn decode_rows(
+    head: &[u8],
+    count: usize,
+    file_len: u64,
+    kind: FileKind,
+) -> Result<Vec<SectionRow>> {
     let mut rows = Vec::with_capacity(count);
     let mut last = 0;
     for position in 0..count {
@@ -370,7 +499,7 @@ fn decode_rows(head: &[u8], count: usize, file_len: u64) -> Result<Vec<SectionRo
             len: fields.u64(),
             checksum: fields.u64(),
         };
-        let section = Section::of_number(number);
+        let section = Section::of_number(number, kind);
         if section.is_none() && flags & REQUIRED != 0 {
             return Err(ErrorKind::UnknownSection { number }.into());
         }
@@ -394,7 +523,10 @@ fn decode_rows(head: &[u8], count: usize, file_len: u64) -> Result<Vec<SectionRo
         }
         rows.push(row);
     }
-    for section in Section::ALL {
+    for section in Section::ALL
+        .into_iter()
+        .filter(|section| kind.has(*section))
+    {
         let is_there = rows.iter().any(|row| row.section == Some(section));
         if !is_there && !section.is_optional() {
             return Err(Error::corrupt(format!(

@@ -12,7 +12,7 @@
 //!        10 tags  overflow flag  10 offsets
 //! ```
 //!
-//! The buckets are half full, so one key in seventy is not in its first bucket. An unknown origin
+//! The buckets of a snapshot are half full, so one key in seventy is not in its first bucket. An unknown origin
 //! costs one cache miss, a known one a second miss for its entry.
 //!
 //! Tried and slower: probing single slots, where an absent origin took 13 slots at a load of four
@@ -33,9 +33,22 @@ const OFFSETS_AT: usize = OVERFLOW_AT + 4;
 /// bucket. The writer chooses another seed if one is.
 const MAX_PROBES: usize = 16;
 
-/// The number of buckets for this number of keys, at a load factor of one half.
-fn bucket_count(keys: usize) -> usize {
-    keys / (KEYS / 2) + 1
+/// How full the buckets are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Load {
+    /// One key in seventy is not in its first bucket.
+    Half,
+    /// Takes five eighths of the space.
+    FourFifths,
+}
+
+/// The number of buckets for this number of keys.
+fn bucket_count(keys: usize, load: Load) -> usize {
+    let keys_per_bucket = match load {
+        Load::Half => KEYS / 2,
+        Load::FourFifths => KEYS * 4 / 5,
+    };
+    keys / keys_per_bucket + 1
 }
 
 /// The bucket in which the search for a key begins.
@@ -55,34 +68,34 @@ fn tag(hash: u64) -> u16 {
 
 /// Builds an index. Each key goes to the first bucket with room.
 #[derive(Debug)]
-pub(super) struct IndexBuilder {
+pub(crate) struct IndexBuilder {
     buckets: Vec<[u8; BUCKET_LEN]>,
 }
 
 impl IndexBuilder {
     /// The length of an index of this number of keys.
-    pub(super) fn encoded_len(keys: usize) -> usize {
-        bucket_count(keys) * BUCKET_LEN
+    pub(crate) fn encoded_len(keys: usize, load: Load) -> usize {
+        bucket_count(keys, load) * BUCKET_LEN
     }
 
     /// An empty index with room for this number of keys.
-    pub(super) fn new(keys: usize) -> Self {
+    pub(crate) fn new(keys: usize, load: Load) -> Self {
         let mut empty = [0; BUCKET_LEN];
         empty[OFFSETS_AT..].fill(NONE as u8);
         Self {
-            buckets: vec![empty; bucket_count(keys)],
+            buckets: vec![empty; bucket_count(keys, load)],
         }
     }
 
     /// Inserts the key with this hash; returns whether a search will find it.
-    pub(super) fn add(&mut self, hash: u64, offset: u32) -> bool {
+    pub(crate) fn add(&mut self, hash: u64, offset: u32) -> bool {
         let first = first_bucket(hash, self.buckets.len());
         let count = self.buckets.len();
         (0..MAX_PROBES.min(count))
             .any(|step| insert(&mut self.buckets[(first + step) % count], hash, offset))
     }
 
-    pub(super) fn finish(self) -> Vec<[u8; BUCKET_LEN]> {
+    pub(crate) fn finish(self) -> Vec<[u8; BUCKET_LEN]> {
         self.buckets
     }
 }
@@ -131,7 +144,7 @@ impl Probe {
 /// No branch depends on the content of the bucket, so the processor does not wait for the cache
 /// line: several probes in a row overlap.
 #[inline]
-pub(super) fn probe(index: &[[u8; BUCKET_LEN]], hash: u64) -> Probe {
+pub(crate) fn probe(index: &[[u8; BUCKET_LEN]], hash: u64) -> Probe {
     let Some(bucket) = index.get(first_bucket(hash, index.len())) else {
         return Probe::ABSENT;
     };
@@ -147,7 +160,7 @@ pub(super) fn probe(index: &[[u8; BUCKET_LEN]], hash: u64) -> Probe {
 
 /// Prefetches the bucket that [`probe`] reads for this hash.
 #[inline]
-pub(super) fn prefetch(index: &[[u8; BUCKET_LEN]], hash: u64) {
+pub(crate) fn prefetch(index: &[[u8; BUCKET_LEN]], hash: u64) {
     if let Some(bucket) = index.get(first_bucket(hash, index.len())) {
         simd::prefetch(bucket);
     }
@@ -175,7 +188,7 @@ pub(super) fn probed_buckets(
 /// and at most one offset.
 ///
 /// A search in a damaged index ends too, after [`MAX_PROBES`] buckets.
-pub(super) fn candidates(index: &[[u8; BUCKET_LEN]], hash: u64) -> impl Iterator<Item = u32> {
+pub(crate) fn candidates(index: &[[u8; BUCKET_LEN]], hash: u64) -> impl Iterator<Item = u32> {
     let (head, tail) = index
         .split_at_checked(first_bucket(hash, index.len()))
         .unwrap_or_default();
@@ -198,7 +211,7 @@ pub(super) fn candidates(index: &[[u8; BUCKET_LEN]], hash: u64) -> impl Iterator
 }
 
 /// The number of keys in an index; `None` if a bucket is marked as full but has a free slot.
-pub(super) fn count_keys(index: &[[u8; BUCKET_LEN]]) -> Option<u64> {
+pub(crate) fn count_keys(index: &[[u8; BUCKET_LEN]]) -> Option<u64> {
     let mut keys = 0;
     for bucket in index {
         let tags = bucket[..OVERFLOW_AT].as_chunks::<2>().0;
@@ -243,7 +256,7 @@ mod tests {
     fn build(
         keys: impl ExactSizeIterator<Item = (u64, u32)>,
     ) -> (Vec<[u8; BUCKET_LEN]>, Vec<bool>) {
-        let mut index = IndexBuilder::new(keys.len());
+        let mut index = IndexBuilder::new(keys.len(), Load::Half);
         let fit = keys.map(|(hash, offset)| index.add(hash, offset)).collect();
         (index.finish(), fit)
     }

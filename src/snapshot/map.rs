@@ -1,12 +1,13 @@
-//! Memory mapping of a snapshot. This is the only code that relies on a file staying unchanged.
+//! Memory mapping of snapshots and filter lists. This is the only code that relies on a file staying unchanged.
 //!
 //! `MADV_HUGEPAGE` is not set: with it, the first run from disk took 22 s instead of 5, because
 //! each touch reads 2 MiB.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::snapshot::format::{decode_head, not_a_snapshot};
-use crate::snapshot::mapped_file::{Change, MappedFile};
+use crate::snapshot::format::FileKind;
+use crate::snapshot::mapped_file::MappedFile;
 use crate::snapshot::read::Snapshot;
+use crate::snapshot::section_file::SectionFile;
 use bytes::Bytes;
 use memmap2::{Mmap, MmapOptions};
 use std::fs::{File, Metadata};
@@ -26,7 +27,8 @@ impl Snapshot {
     /// [`Corrupt`](crate::ErrorKind::Corrupt) for a damaged header. Each names the file.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        open_file(path).map_err(|err| err.at(path))
+        let sections = SectionFile::open(path, FileKind::Snapshot).map_err(|err| err.at(path))?;
+        Ok(Self { sections })
     }
 
     /// Whether the file still has the content with which it was opened, so that answers read until
@@ -63,27 +65,7 @@ impl Snapshot {
     /// # Errors
     /// [`Corrupt`](crate::ErrorKind::Corrupt) with the path, if the content is another.
     pub fn verify_unchanged(&self) -> Result<()> {
-        let Some(mapped) = &self.mapped else {
-            return Ok(());
-        };
-        let is_same = match mapped.change()? {
-            Change::None => true,
-            // Reading the map beyond the end of the file would end the process.
-            Change::Shortened => false,
-            // A program that restores the time has written the whole file before.
-            Change::Attributes => self.has_same_head(),
-            Change::Written => self.has_same_head() && self.verify_checksums().is_ok(),
-        };
-        if is_same {
-            return Ok(());
-        }
-        let what = "it was overwritten while it was read; replace snapshots by renaming";
-        Err(Error::corrupt(what).at(mapped.path()))
-    }
-
-    /// Whether the file still has the header with which it was opened.
-    fn has_same_head(&self) -> bool {
-        decode_head(&self.data).is_ok_and(|head| head == self.head)
+        self.sections.verify_unchanged()
     }
 
     /// Fails if the file was [overwritten](Self::verify_unchanged), or if it was opened by the name
@@ -91,42 +73,50 @@ impl Snapshot {
     /// would lose its content.
     pub(crate) fn verify_replaceable(&self, target: Option<&Path>) -> Result<()> {
         self.verify_unchanged()?;
-        match (&self.mapped, target) {
-            (Some(mapped), Some(target)) if mapped.is_replaced_at(target) => {
+        match target.and_then(|target| self.sections.is_replaced_at(target)) {
+            Some(path) => {
                 let what = "another program replaced it during this run, and its update would be \
                             lost; run again, and the new one is the previous snapshot";
-                Err(Error::from(ErrorKind::BadPrevious(what.to_owned())).at(mapped.path()))
+                Err(Error::from(ErrorKind::BadPrevious(what.to_owned())).at(path))
             }
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 }
 
-fn open_file(path: &Path) -> Result<Snapshot> {
-    let file = File::open(path)?;
-    let meta = file.metadata()?;
-    let map = map(&file, &meta)?;
-    let mut snapshot = Snapshot::new(Bytes::from_owner(map))?;
-    snapshot.mapped = Some(Arc::new(MappedFile::new(file, &meta, path)));
-    Ok(snapshot)
+impl SectionFile {
+    /// Maps the file at `path`.
+    ///
+    /// # Errors
+    /// Errors of the operating system, and those of [`new`](Self::new), without the path.
+    pub(crate) fn open(path: &Path, kind: FileKind) -> Result<Self> {
+        let file = File::open(path)?;
+        let meta = file.metadata()?;
+        let map = map(&file, &meta, kind)?;
+        let mut sections = Self::new(Bytes::from_owner(map), kind)?;
+        sections.mapped = Some(Arc::new(MappedFile::new(file, &meta, path)));
+        Ok(sections)
+    }
 }
 
 #[expect(
     unsafe_code,
     reason = "mapping a file is unsafe by nature; every read of the bytes is checked"
 )]
-fn map(file: &File, meta: &Metadata) -> Result<Mmap> {
+fn map(file: &File, meta: &Metadata, kind: FileKind) -> Result<Mmap> {
     if meta.is_dir() {
-        let what = "a directory where a snapshot is expected";
+        let what = format!("a directory where {} is expected", kind.name());
         return Err(std::io::Error::new(std::io::ErrorKind::IsADirectory, what).into());
     }
     if !meta.is_file() {
-        let what =
-            "not a regular file, and a snapshot is mapped into memory: write it to a file first";
+        let what = format!(
+            "not a regular file, and {} is mapped into memory: write it to a file first",
+            kind.name()
+        );
         return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, what).into());
     }
     if meta.len() == 0 {
-        return Err(not_a_snapshot(&[]));
+        return Err(kind.mismatch(&[]));
     }
     // SAFETY: The map is only read, as bytes, with bounds-checked accesses that assume nothing
     // about the content. So changed bytes give wrong answers or `Corrupt`, but do not break memory

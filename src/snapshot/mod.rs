@@ -6,8 +6,9 @@
 //! * `format`: header, section table and rows, each encoder next to its decoder.
 //! * `index`: the hash table from an origin to its entry.
 //! * `view`: the sections that judging reads, with prefetching.
-//! * `map`, `mapped_file`, `read`: opening a file, whether it was changed in place, and look-ups by
-//!   origin, file and agent name.
+//! * `section_file`, `map`, `mapped_file`: opening a file of sections, which filter lists are too, and
+//!   whether it was changed in place.
+//! * `read`: look-ups by origin, file and agent name.
 //! * `tokens`: the agent names.
 //! * `outcome`, `freshness`: the result of fetching a robots.txt, and how long it is fresh.
 //! * `blocks`: the checksums of blocks, which look-ups verify.
@@ -29,7 +30,8 @@ pub(crate) mod map;
 mod mapped_file;
 mod outcome;
 pub(crate) mod read;
-mod sections;
+pub(crate) mod section_file;
+pub(crate) mod sections;
 mod store;
 pub(crate) mod text;
 pub(crate) mod text_reader;

@@ -5,25 +5,23 @@
 //! whose users verify all blocks first.
 
 use crate::agent::{Agent, AgentMatch};
-use crate::bytes::wire::{bytes, u32_at, u64_at};
+use crate::bytes::wire::{bytes, u32_at};
 use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::matcher::rule_set::{RuleSet, Rules};
 use crate::profile::Profile;
 use crate::robots::RobotsRef;
-use crate::snapshot::blocks::VerifiedBlocks;
 use crate::snapshot::contents::EarlierRedirect;
 use crate::snapshot::details::missing_target;
 use crate::snapshot::format::{
-    EARLIER_REDIRECT_LEN, ENTRY_HEAD, EarlierRedirectRow, Entry, FILE_LEN, FileRow,
-    HEADER_CHECKSUM_AT, Head, Metadata, NAMED_LEN, NO_PAYLOAD, NONE, ORIGIN_DETAILS_LEN,
-    ORIGIN_METADATA_LEN, OriginMetadata, PAYLOAD_LEN, RuleSections, Section, SectionTable,
-    decode_head,
+    EARLIER_REDIRECT_LEN, ENTRY_HEAD, EarlierRedirectRow, Entry, FILE_LEN, FileKind, FileRow,
+    Metadata, NAMED_LEN, NO_PAYLOAD, NONE, ORIGIN_DETAILS_LEN, ORIGIN_METADATA_LEN, OriginMetadata,
+    PAYLOAD_LEN, RuleSections, Section,
 };
 use crate::snapshot::freshness::Freshness;
 use crate::snapshot::index::{self, BUCKET_LEN};
-use crate::snapshot::mapped_file::MappedFile;
 use crate::snapshot::outcome::{Outcome, OutcomeClass};
+use crate::snapshot::section_file::SectionFile;
 use crate::snapshot::text::{Unpacker, text_len};
 use crate::snapshot::view::{TokenChain, View};
 use crate::url::{Origin, default_port};
@@ -56,13 +54,7 @@ use std::time::Duration;
 /// ```
 #[derive(Clone)]
 pub struct Snapshot {
-    pub(super) data: Bytes,
-    pub(super) head: Head,
-    /// The extents of the known sections.
-    table: SectionTable,
-    verified: Arc<VerifiedBlocks>,
-    /// The file of the bytes; `None` for bytes in memory.
-    pub(super) mapped: Option<Arc<MappedFile>>,
+    pub(super) sections: SectionFile,
 }
 
 /// The longest accepted dictionary. That of this version has 3 KB.
@@ -214,7 +206,7 @@ impl<'a> OriginEntry<'a> {
 impl std::fmt::Debug for Snapshot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Snapshot")
-            .field("len", &self.data.len())
+            .field("len", &self.byte_len())
             .finish_non_exhaustive()
     }
 }
@@ -234,22 +226,14 @@ impl Snapshot {
     /// [`UnsupportedVersion`](crate::ErrorKind::UnsupportedVersion), and
     /// [`Corrupt`](crate::ErrorKind::Corrupt) if header and section table contradict the bytes.
     pub fn new(data: impl Into<Bytes>) -> Result<Self> {
-        let data = data.into();
-        let head = decode_head(&data)?;
-        let verified = Arc::new(VerifiedBlocks::new(&head));
-        Ok(Self {
-            data,
-            table: head.table(),
-            head,
-            verified,
-            mapped: None,
-        })
+        let sections = SectionFile::new(data.into(), FileKind::Snapshot)?;
+        Ok(Self { sections })
     }
 
     /// Verifies the blocks with these bytes of a section.
     #[inline]
     pub(super) fn verify_range(&self, section: Section, start: usize, len: usize) -> Result<()> {
-        self.verified.verify_range(&self.data, section, start, len)
+        self.sections.verify_range(section, start, len)
     }
 
     /// Verifies the blocks of a section that is read as a whole.
@@ -265,7 +249,7 @@ impl Snapshot {
     /// # Errors
     /// [`Corrupt`](crate::ErrorKind::Corrupt) for a damaged block.
     pub(super) fn verify_all(&self) -> Result<()> {
-        self.verified.verify_all(&self.data)
+        self.sections.verify_all()
     }
 
     /// Verifies all blocks of some sections again, on all threads of the current rayon pool.
@@ -273,7 +257,7 @@ impl Snapshot {
     /// # Errors
     /// [`Corrupt`](crate::ErrorKind::Corrupt) for a damaged block.
     pub(super) fn verify_sections(&self, sections: &[Section]) -> Result<()> {
-        self.verified.verify_sections(&self.data, sections)
+        self.sections.verify_sections(sections)
     }
 
     /// Counts all blocks as verified: look-ups of this snapshot and of its clones no longer verify
@@ -298,31 +282,23 @@ impl Snapshot {
     /// # Ok::<(), robosieve::Error>(())
     /// ```
     pub fn assume_verified(&self) {
-        self.verified.fill();
+        self.sections.assume_verified();
     }
 
     /// The bytes of a section. `new` has checked its extent.
     #[inline]
     pub(crate) fn section(&self, section: Section) -> &[u8] {
-        self.table[section.index()].bytes_in(&self.data)
-    }
-
-    /// The bytes of the file from `start` up to `end`.
-    pub(super) fn bytes(&self, start: u64, end: u64) -> Result<&[u8]> {
-        let range = start as usize..end as usize;
-        self.data
-            .get(range)
-            .ok_or_else(|| Error::corrupt("the sections overlap"))
+        self.sections.section(section)
     }
 
     /// Whether this is a clone of the other snapshot.
     pub(super) fn shares_bytes_with(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.verified, &other.verified)
+        self.sections.shares_bytes_with(&other.sections)
     }
 
     /// The length of the whole snapshot in bytes.
     pub fn byte_len(&self) -> u64 {
-        self.data.len() as u64
+        self.sections.byte_len()
     }
 
     /// The header checksum of `docs/FORMAT.md`, which identifies the content of a snapshot.
@@ -344,8 +320,7 @@ impl Snapshot {
     /// # Ok::<(), robosieve::Error>(())
     /// ```
     pub fn checksum(&self) -> u64 {
-        // `new` has checked the length.
-        u64_at(&self.data, HEADER_CHECKSUM_AT, "the header checksum").unwrap_or_default()
+        self.sections.checksum()
     }
 
     /// The sections that judging reads.
@@ -358,7 +333,7 @@ impl Snapshot {
     #[inline]
     pub(crate) fn view_of(&self, rules: RuleSections) -> View<'_> {
         View {
-            seed: self.head.seed,
+            seed: self.sections.seed(),
             index: self.section(Section::Index).as_chunks().0,
             origins: self.section(Section::Origins),
             origin_metadata: self.section(Section::OriginMetadata),
@@ -371,10 +346,7 @@ impl Snapshot {
 
     /// The name and the length in bytes of every section, in the order of the file.
     pub fn sections(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
-        self.head
-            .rows
-            .iter()
-            .map(|row| (row.name(), row.extent.len))
+        self.sections.sections()
     }
 
     /// The stored description of the snapshot. Cost: parses a short JSON text.

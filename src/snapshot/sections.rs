@@ -4,9 +4,8 @@
 //! thread writes it.
 
 use crate::error::{Error, Result};
-use crate::file_format::SNAPSHOT_MAGIC;
 use crate::snapshot::format::{
-    BLOCK_LEN, Extent, Head, SECTION_ALIGN, Section, SectionRow, encode_head, head_len,
+    BLOCK_LEN, Extent, FileKind, Head, SECTION_ALIGN, Section, SectionRow, encode_head, head_len,
 };
 use std::io::{self, Seek, SeekFrom, Write};
 use std::sync::{Mutex, PoisonError};
@@ -21,13 +20,13 @@ use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 const PIECE: usize = 2 << 20;
 
 /// A snapshot file in progress.
-pub(super) struct Sections<W> {
-    file: Mutex<SectionFile<W>>,
+pub(crate) struct Sections<W> {
+    file: Mutex<UnfinishedFile<W>>,
     /// The end of the last slot.
     end: u64,
 }
 
-struct SectionFile<W> {
+struct UnfinishedFile<W> {
     out: W,
     head: Head,
     /// The checksums of the blocks of each section.
@@ -35,7 +34,7 @@ struct SectionFile<W> {
 }
 
 /// The position of a section in the file, with its padding.
-pub(super) struct SectionSlot {
+pub(crate) struct SectionSlot {
     /// The position of the section in the table.
     position: usize,
     /// The start of the padding before it.
@@ -45,11 +44,16 @@ pub(super) struct SectionSlot {
 }
 
 impl<W: Write + Seek> Sections<W> {
-    /// A file with this many sections, that of the checksums included.
-    pub(super) fn new(out: W, sections: usize) -> Self {
-        let file = SectionFile {
+    /// A file of a kind with this many sections, that of the checksums included.
+    pub(crate) fn new(out: W, kind: FileKind, sections: usize) -> Self {
+        let head = Head {
+            kind,
+            rows: Vec::new(),
+            seed: 0,
+        };
+        let file = UnfinishedFile {
             out,
-            head: Head::default(),
+            head,
             checksums: Vec::new(),
         };
         Self {
@@ -59,7 +63,7 @@ impl<W: Write + Seek> Sections<W> {
     }
 
     /// Reserves the slot of the next section.
-    pub(super) fn reserve(&mut self, section: Section, len: u64) -> SectionSlot {
+    pub(crate) fn reserve(&mut self, section: Section, len: u64) -> SectionSlot {
         let position = self.with_file(|file| {
             file.head.rows.push(SectionRow {
                 section: Some(section),
@@ -82,7 +86,7 @@ impl<W: Write + Seek> Sections<W> {
     ///
     /// # Errors
     /// I/O errors; `Corrupt` if the section is not as long as its slot.
-    pub(super) fn fill<T>(
+    pub(crate) fn fill<T>(
         &self,
         slot: SectionSlot,
         write: impl FnOnce(&mut SectionWriter<'_, W>) -> Result<T>,
@@ -126,7 +130,7 @@ impl<W: Write + Seek> Sections<W> {
 
     /// Writes the section of checksums, and the head, which makes the file valid. Returns the
     /// length of the file. `seed` is that of the index.
-    pub(super) fn finish(mut self, seed: u64) -> Result<u64> {
+    pub(crate) fn finish(mut self, seed: u64) -> Result<u64> {
         let checksums = self.with_file(|file| file.checksums.concat());
         let slot = self.reserve(Section::Checksums, checksums.len() as u64);
         self.fill(slot, |out| out.append(&checksums))?;
@@ -138,7 +142,6 @@ impl<W: Write + Seek> Sections<W> {
             }
             encode_head(&file.head, self.end)
         });
-        debug_assert!(head.starts_with(SNAPSHOT_MAGIC));
         self.write_at(0, &head)?;
         self.with_file(|file| file.out.flush())?;
         Ok(self.end)
@@ -151,14 +154,14 @@ impl<W: Write + Seek> Sections<W> {
         })
     }
 
-    fn with_file<T>(&self, work: impl FnOnce(&mut SectionFile<W>) -> T) -> T {
+    fn with_file<T>(&self, work: impl FnOnce(&mut UnfinishedFile<W>) -> T) -> T {
         // A panic during a write leaves the file without its head, so it stays invalid.
         work(&mut self.file.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 /// Writes the bytes of one section, in pieces.
-pub(super) struct SectionWriter<'w, W> {
+pub(crate) struct SectionWriter<'w, W> {
     sections: &'w Sections<W>,
     piece: Vec<u8>,
     /// The offset of the piece in the file.
@@ -172,7 +175,7 @@ pub(super) struct SectionWriter<'w, W> {
 
 impl<W: Write + Seek> SectionWriter<'_, W> {
     /// Appends bytes to the section.
-    pub(super) fn append(&mut self, mut bytes: &[u8]) -> Result<()> {
+    pub(crate) fn append(&mut self, mut bytes: &[u8]) -> Result<()> {
         self.add_to_checksums(bytes);
         while let Some((part, rest)) = bytes.split_at_checked(self.missing()) {
             if self.piece.is_empty() {
@@ -265,7 +268,7 @@ mod tests {
     #[test]
     fn writes_are_aligned_and_complete() {
         let mut recorded = RecordedWrites::default();
-        let mut sections = Sections::new(&mut recorded, 2);
+        let mut sections = Sections::new(&mut recorded, FileKind::Snapshot, 2);
         let parts = [1, PIECE, 100, 3 * PIECE, PIECE - 102, 7].map(|len| vec![len as u8; len]);
         let all = parts.concat();
         let slot = sections.reserve(Section::Metadata, all.len() as u64);
@@ -299,7 +302,7 @@ mod tests {
     #[test]
     fn sections_are_written_in_any_order() {
         let mut out = Cursor::new(Vec::new());
-        let mut sections = Sections::new(&mut out, 13);
+        let mut sections = Sections::new(&mut out, FileKind::Snapshot, 13);
         let (first, second) = (
             sections.reserve(Section::Metadata, 3),
             sections.reserve(Section::Index, 5),
@@ -336,7 +339,7 @@ mod tests {
 
     #[test]
     fn wrong_lengths_are_refused() {
-        let mut sections = Sections::new(Cursor::new(Vec::new()), 2);
+        let mut sections = Sections::new(Cursor::new(Vec::new()), FileKind::Snapshot, 2);
         let slot = sections.reserve(Section::Metadata, 3);
         assert!(sections.fill(slot, |out| out.append(b"four")).is_err());
     }

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::matcher::rule_set::Rules;
 use crate::snapshot::format::{
     EARLIER_REDIRECT_LEN, FILE_LEN, NAMED_LEN, NONE, NamedRow, ORIGIN_DETAILS_LEN, OriginMetadata,
-    PAYLOAD_LEN, RuleSections, SECTION_ALIGN, Section, head_len,
+    PAYLOAD_LEN, RuleSections, Section,
 };
 use crate::snapshot::index;
 use crate::snapshot::outcome::OutcomeClass;
@@ -53,7 +53,7 @@ impl Snapshot {
         of_text: impl Fn(&[u8]) -> T + Sync + Send,
     ) -> Result<Vec<T>> {
         self.verify_checksums()?;
-        self.verify_padding()?;
+        self.sections.verify_padding()?;
         self.verify_counts()?;
         self.tokens_of(RuleSections::NEWEST).verify()?;
         self.verify_index()?;
@@ -112,29 +112,6 @@ impl Snapshot {
     pub fn verify_judging_checksums(&self) -> Result<()> {
         self.verify_sections(&JUDGING)?;
         self.verify_file_rows()
-    }
-
-    /// Checks the bytes between sections. No checksum covers them, but all of them are zero.
-    fn verify_padding(&self) -> Result<()> {
-        let mut end = head_len(self.head.rows.len()) as u64;
-        for extent in self.head.rows.iter().map(|row| row.extent) {
-            let gap = self.bytes(end, extent.offset)?;
-            if extent.offset % SECTION_ALIGN != 0
-                || gap.len() as u64 >= SECTION_ALIGN
-                || gap.iter().any(|&b| b != 0)
-            {
-                return Err(Error::corrupt(format!(
-                    "the padding between byte {end} and byte {}",
-                    extent.offset
-                )));
-            }
-            end = extent.offset + extent.len;
-        }
-        if end == self.byte_len() {
-            Ok(())
-        } else {
-            Err(Error::corrupt("bytes after the last section"))
-        }
     }
 
     /// Checks that a search in the index visits the next bucket only where the writer's did, and

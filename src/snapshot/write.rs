@@ -10,10 +10,11 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::profile::Profile;
 use crate::snapshot::contents::{EarlierRedirect, FileContents, OriginContents};
 use crate::snapshot::format::{
-    Counts, ENTRY_HEAD, EarlierRedirectRow, Entry, FileRow, Metadata, NAMED_LEN, NO_PAYLOAD, NONE,
-    NamedRow, ORIGIN_DETAILS_LEN, OriginMetadata, RuleSections, Section, hash_key,
+    Counts, ENTRY_HEAD, EarlierRedirectRow, Entry, FileKind, FileRow, Metadata, NAMED_LEN,
+    NO_PAYLOAD, NONE, NamedRow, ORIGIN_DETAILS_LEN, OriginMetadata, RuleSections, Section,
+    hash_key,
 };
-use crate::snapshot::index::{BUCKET_LEN, IndexBuilder};
+use crate::snapshot::index::{BUCKET_LEN, IndexBuilder, Load};
 use crate::snapshot::outcome::{Outcome, OutcomeClass};
 use crate::snapshot::sections::{SectionSlot, Sections};
 use crate::snapshot::store::RuleSetWriter;
@@ -409,15 +410,16 @@ impl SnapshotSections {
     /// # Errors
     /// I/O errors.
     pub(crate) fn write<W: Write + Seek + Send>(self, out: W) -> Result<u64> {
+        let present = Section::ALL.len() - Section::LISTS.len();
         let optional = [self.payloads.len(), self.earlier_redirects.len()];
         let mut absent = optional.iter().filter(|len| **len == 0).count();
         if self.history.is_none() {
             absent += Section::HISTORY.len() + RuleSections::OLD.all().len();
         }
-        let mut sections = Sections::new(out, Section::ALL.len() - absent);
+        let mut sections = Sections::new(out, FileKind::Snapshot, present - absent);
         // Sections are reserved in the order of the file, before two threads fill them.
         let metadata = sections.reserve(Section::Metadata, self.metadata.len() as u64);
-        let index_len = IndexBuilder::encoded_len(self.counts.origins as usize) as u64;
+        let index_len = IndexBuilder::encoded_len(self.counts.origins as usize, Load::Half) as u64;
         let index = sections.reserve(Section::Index, index_len);
         let entries = sections.reserve(Section::Origins, self.entries.len());
         let rows = sections.reserve(Section::OriginMetadata, self.rows.len());
@@ -515,7 +517,7 @@ struct BuiltIndex {
 /// That takes names that were chosen for it, so nobody should see a second round.
 fn build_index(entries: &SpooledBytes, count: usize, mut seed: u64) -> Result<BuiltIndex> {
     loop {
-        let mut index = IndexBuilder::new(count);
+        let mut index = IndexBuilder::new(count, Load::Half);
         let mut rest = Vec::new();
         let mut offset = 0;
         let mut fits = true;
@@ -654,7 +656,7 @@ mod tests {
     #[test]
     fn colliding_keys_get_another_seed() {
         let (count, seed) = (400, 7);
-        let buckets = IndexBuilder::encoded_len(count) as u128 / BUCKET_LEN as u128;
+        let buckets = IndexBuilder::encoded_len(count, Load::Half) as u128 / BUCKET_LEN as u128;
         let names = (0..).map(|i| format!("https://h{i}.example"));
         let collides =
             |key: &String| (u128::from(hash_key(key.as_bytes(), seed)) * buckets) >> 64 == 0;
