@@ -104,6 +104,7 @@
         feature = "audit",
         feature = "capi",
         feature = "domains",
+        feature = "filter-lists",
         feature = "parquet"
     )
 ))]
@@ -140,6 +141,9 @@ mod file_format;
     target_pointer_width = "64"
 ))]
 mod file_pass;
+#[cfg(feature = "filter-lists")]
+#[allow(dead_code)]
+mod filter_lists;
 #[cfg(target_pointer_width = "64")]
 pub mod job;
 #[cfg(target_pointer_width = "64")]

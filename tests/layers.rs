@@ -11,7 +11,7 @@ const FORBIDDEN: [(&str, &str); 4] = [
     (
         "error named_value profile digest read_at time_span time_text atomic spool threads pipe file_format \
          decode bytes agent simd url robots crawlers matcher preferences explain snapshot records judge \
-         file_pass",
+         file_pass filter_lists",
         "archive compile pipeline container lists parquet warc job analysis lint audit capi",
     ),
     (

@@ -178,8 +178,8 @@ fn plain_scheme(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// The offset after `scheme://`.
-fn authority_start(url: &[u8]) -> Option<usize> {
+/// The offset after `scheme://`; `None` if the text does not begin with a scheme.
+pub(crate) fn authority_start(url: &[u8]) -> Option<usize> {
     let colon = memchr::memchr(b':', url)?;
     let scheme = &url[..colon];
     let valid = scheme.first()?.is_ascii_alphabetic()

@@ -1,0 +1,382 @@
+//! The forms of a line, as a table; and properties of lines and of whole lists.
+
+use super::entry::{Entry, EntryOptions, MAX_HOST, NotAnEntry, Scope, Scratch, parse_line};
+use super::text::{ListReport, MAX_LINE, read_entries};
+use proptest::prelude::*;
+use proptest::sample::select;
+use std::io::{self, BufReader, Read};
+
+/// The lines and their meanings, as [`describe`] writes them.
+const CASES: &str = include_str!("entries.tsv");
+
+/// The entries and the rest of a line, in one text.
+fn describe(line: &[u8], options: EntryOptions) -> String {
+    let mut parts = Vec::new();
+    let parsed = parse_line(
+        line,
+        options,
+        &mut Scratch::default(),
+        &mut |entry: Entry<'_>| parts.push(describe_entry(entry)),
+    );
+    assert_eq!(parsed.entries, parts.len() as u64);
+    if parsed.skipped_names > 0 {
+        parts.push(format!("{} skipped", parsed.skipped_names));
+    }
+    parts.extend(
+        parsed
+            .defect
+            .map(|reason| format!("! {}", short_name(reason))),
+    );
+    parts.join("; ")
+}
+
+fn describe_entry(entry: Entry<'_>) -> String {
+    let mut words = vec![match entry.scope {
+        Scope::Domain => "domain".to_owned(),
+        Scope::Host => "host".to_owned(),
+    }];
+    words.extend(entry.scheme.map(lossy));
+    words.extend(entry.port.map(|port| format!(":{port}")));
+    words.push(lossy(entry.host));
+    words.extend(entry.path.map(lossy));
+    let mark = if entry.is_exception { "@@" } else { "" };
+    format!("{mark}{}", words.join(" "))
+}
+
+fn lossy(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).into_owned()
+}
+
+fn short_name(reason: NotAnEntry) -> &'static str {
+    match reason {
+        NotAnEntry::NoHost => "no host",
+        NotAnEntry::HostCharacter => "character",
+        NotAnEntry::LongHost => "long host",
+        NotAnEntry::HostWildcard => "wildcard",
+        NotAnEntry::Number => "number",
+        NotAnEntry::AddressRange => "range",
+        NotAnEntry::UserWithoutScheme => "user",
+        NotAnEntry::OnlyFragment => "fragment",
+        NotAnEntry::WhiteSpace => "white space",
+        NotAnEntry::PublicSuffix => "suffix",
+        NotAnEntry::Redirect => "redirect",
+        NotAnEntry::ElementHiding => "hiding",
+        NotAnEntry::RegularExpression => "regex",
+        NotAnEntry::Options => "options",
+        NotAnEntry::AdblockPattern => "pattern",
+        NotAnEntry::LongLine => "long line",
+    }
+}
+
+#[test]
+fn lines_mean_what_their_form_says() {
+    let mut failures = Vec::new();
+    let rows = CASES.lines().filter(|row| row.starts_with('"'));
+    for row in rows {
+        let columns: Vec<&str> = row.split('\t').collect();
+        let [line, expected, why] = columns[..] else {
+            panic!("{row:?} has {} columns", columns.len());
+        };
+        let text: String = serde_json::from_str(line).unwrap();
+        let meaning = describe(text.as_bytes(), EntryOptions::default());
+        let meaning = if meaning.is_empty() { "-" } else { &meaning };
+        if meaning != expected {
+            failures.push(format!("{line} ({why}): {meaning:?}, not {expected:?}"));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn suffixes_are_domains_if_that_is_allowed() {
+    let options = EntryOptions {
+        allow_suffixes: true,
+    };
+    assert_eq!(describe(b"com", options), "domain com");
+    assert_eq!(describe(b"||co.uk^", options), "domain co.uk");
+    assert_eq!(describe("рф".as_bytes(), options), "domain xn--p1ai");
+}
+
+#[test]
+fn hosts_have_a_greatest_length() {
+    let options = EntryOptions::default();
+    let host = format!("{}.example", "a.".repeat(200).get(..MAX_HOST - 8).unwrap());
+    assert_eq!(host.len(), MAX_HOST);
+    assert_eq!(describe(host.as_bytes(), options), format!("domain {host}"));
+    let longer = format!("b{host}");
+    assert_eq!(describe(longer.as_bytes(), options), "! long host");
+}
+
+#[test]
+fn bytes_that_are_not_utf8_are_no_host() {
+    let options = EntryOptions::default();
+    assert_eq!(describe(b"ex\xff.example", options), "! character");
+    assert_eq!(
+        describe(b"a.example/\xff", options),
+        "host a.example /\u{fffd}"
+    );
+}
+
+/// What the lines of lists are made of.
+const TOKENS: &[&str] = &[
+    "@@",
+    "||",
+    "|",
+    "^",
+    "$",
+    "$all",
+    "$third-party",
+    "=",
+    "*",
+    "*.",
+    ".",
+    "..",
+    "/",
+    "//",
+    "://",
+    "http://",
+    "https://",
+    "ws://",
+    ":",
+    ":80",
+    ":8080",
+    "?",
+    "#",
+    "##",
+    " #",
+    " ",
+    "\t",
+    "@",
+    ";",
+    "%",
+    "%2e",
+    "[",
+    "]",
+    "[::1]",
+    "::1",
+    "fe80::1%lo0",
+    "0.0.0.0",
+    "127.0.0.1 ",
+    "1.2.3.4",
+    "0x7f",
+    "16909060",
+    "/24",
+    "com",
+    "co.uk",
+    "example",
+    "example.com",
+    "a_b",
+    "-",
+    "xn--",
+    "xn--p1ai",
+    "bücher",
+    "ß",
+    "。",
+    "address=/",
+    "server=/",
+    "local=/",
+    "localhost",
+    "!",
+    "\u{feff}",
+    "\0",
+];
+
+fn mixture() -> impl Strategy<Value = Vec<u8>> {
+    proptest::collection::vec(select(TOKENS), 0..9).prop_map(|tokens| tokens.concat().into_bytes())
+}
+
+/// Checks that the entries of a line have the form that [`Entry`] promises.
+fn check_line(line: &[u8]) {
+    for allow_suffixes in [false, true] {
+        let options = EntryOptions { allow_suffixes };
+        parse_line(
+            line,
+            options,
+            &mut Scratch::default(),
+            &mut |entry: Entry<'_>| {
+                check_entry(entry, options);
+            },
+        );
+    }
+}
+
+fn check_entry(entry: Entry<'_>, options: EntryOptions) {
+    assert!((1..=MAX_HOST).contains(&entry.host.len()));
+    assert!(entry.host.is_ascii() && !entry.host.ends_with(b"."));
+    if let Some(path) = entry.path {
+        assert!(path.starts_with(b"/") && path.len() > 1 && !path.contains(&b'#'));
+    }
+    // The host as a URL has itself as its host, and so has the line that only names it.
+    let url = [b"http://", entry.host].concat();
+    let mut key = Vec::new();
+    let parts = crate::url::split(&url, crate::Profile::Google, &mut key).unwrap();
+    assert_eq!(parts.origin, url, "{}", entry.host.escape_ascii());
+    let host = lossy(entry.host);
+    assert_eq!(describe(&url, options), format!("host http {host}"));
+    if entry.scope == Scope::Domain && entry.host.contains(&b'.') {
+        assert_eq!(describe(entry.host, options), format!("domain {host}"));
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_give_well_formed_entries(line in proptest::collection::vec(any::<u8>(), 0..60)) {
+        check_line(&line);
+    }
+
+    #[test]
+    fn any_mixture_of_forms_gives_well_formed_entries(line in mixture()) {
+        check_line(&line);
+    }
+
+    #[test]
+    fn lists_are_their_lines(
+        lines in proptest::collection::vec(mixture(), 0..8),
+        capacity in select(vec![1usize, 2, 7, 64]),
+    ) {
+        let text = lines.join(b"\n".as_slice());
+        let mut entries = Vec::new();
+        let mut report = ListReport::default();
+        let reader = BufReader::with_capacity(capacity, text.as_slice());
+        read_entries(reader, EntryOptions::default(), &mut report, &mut |entry: Entry<'_>| {
+            entries.push(describe_entry(entry));
+        })
+        .unwrap();
+        let mut expected = Vec::new();
+        let unmarked = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&text);
+        let mut defects = 0;
+        for line in unmarked.split(|&b| b == b'\n') {
+            let parsed = parse_line(
+                line,
+                EntryOptions::default(),
+                &mut Scratch::default(),
+                &mut |entry: Entry<'_>| expected.push(describe_entry(entry)),
+            );
+            defects += u64::from(parsed.defect.is_some());
+        }
+        prop_assert_eq!(report.entries, entries.len() as u64);
+        prop_assert_eq!(report.not_entries.values().sum::<u64>(), defects);
+        prop_assert_eq!(report.examples.len() as u64, defects.min(5));
+        prop_assert_eq!(entries, expected);
+    }
+}
+
+fn report_of(text: &[u8]) -> ListReport {
+    let mut report = ListReport::default();
+    read_entries(
+        text,
+        EntryOptions::default(),
+        &mut report,
+        &mut |_: Entry<'_>| {},
+    )
+    .unwrap();
+    report
+}
+
+#[test]
+fn a_report_counts_each_kind_of_line() {
+    let text = "\u{feff}# list\r\n\r\nexample.com\r\n@@=www.example.com\r\n\
+                127.0.0.1 localhost a.example\r\n0.0.0.0 com b.example\r\ncom\r\na b";
+    let report = report_of(text.as_bytes());
+    assert_eq!(report.lines, 8);
+    assert_eq!(report.blank_lines, 2);
+    assert_eq!(report.entries, 4);
+    assert_eq!(report.exceptions, 1);
+    assert_eq!(report.skipped_names, 1);
+    let reasons: Vec<_> = report.not_entries.into_iter().collect();
+    let expected = [(NotAnEntry::WhiteSpace, 1), (NotAnEntry::PublicSuffix, 2)];
+    assert_eq!(reasons, expected);
+    let lines: Vec<u64> = report.examples.iter().map(|example| example.line).collect();
+    assert_eq!(lines, [6, 7, 8]);
+    assert_eq!(report.examples[0].text, "0.0.0.0 com b.example");
+}
+
+#[test]
+fn an_empty_list_has_no_lines() {
+    assert_eq!(report_of(b""), ListReport::default());
+    assert_eq!(report_of(b"\n").lines, 1);
+    assert_eq!(report_of(b"a.example\n").lines, 1);
+    assert_eq!(report_of("\u{feff}".as_bytes()).blank_lines, 1);
+}
+
+#[test]
+fn a_byte_order_mark_within_a_list_stays() {
+    let report = report_of("a.example\n\u{feff}b.example".as_bytes());
+    // IDNA ignores the mark within a host.
+    assert_eq!(report.entries, 2);
+}
+
+#[test]
+fn lines_up_to_the_limit_are_parsed() {
+    for over in [-2i32, -1, 0, 1, 2, 70_000] {
+        let len = (MAX_LINE as i32 + over) as usize;
+        let mut text = b"a.example/".to_vec();
+        text.resize(len, b'x');
+        text.extend_from_slice(b"\nb.example");
+        let report = report_of(&text);
+        let is_long = u64::from(over > 0);
+        assert_eq!(report.lines, 2, "{over}");
+        assert_eq!(report.entries, 2 - is_long, "{over}");
+        let counted = report.not_entries.get(&NotAnEntry::LongLine);
+        assert_eq!(counted.copied().unwrap_or(0), is_long, "{over}");
+    }
+}
+
+#[test]
+fn examples_are_harmless_and_short() {
+    let report = report_of("a b\u{1b}[31m\u{202e}\u{200b}\u{2028}é\u{7f}\tc\n".as_bytes());
+    let text = &report.examples[0].text;
+    assert_eq!(
+        text,
+        "a b\\u{1b}[31m\\u{202e}\\u{200b}\\u{2028}é\\u{7f}\\u{9}c"
+    );
+    let report = report_of(format!("a {}", "é".repeat(100)).as_bytes());
+    assert_eq!(report.examples[0].text, format!("a {}…", "é".repeat(58)));
+    let report = report_of(format!("a {}", "😀".repeat(58)).as_bytes());
+    assert_eq!(report.examples[0].text, format!("a {}", "😀".repeat(58)));
+    assert_eq!(report_of("a b\n".repeat(7).as_bytes()).examples.len(), 5);
+}
+
+/// A reader that fails after its text.
+struct Failing<'a>(&'a [u8]);
+
+impl Read for Failing<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(buffer)? {
+            0 => Err(io::Error::other("gone")),
+            len => Ok(len),
+        }
+    }
+}
+
+#[test]
+fn a_failing_reader_ends_the_list() {
+    let mut report = ListReport::default();
+    let reader = BufReader::new(Failing(b"a.example\nb.exam"));
+    let result = read_entries(
+        reader,
+        EntryOptions::default(),
+        &mut report,
+        &mut |_: Entry<'_>| {},
+    );
+    assert_eq!(result.unwrap_err().to_string(), "gone");
+    // The line that the error cuts would be another host.
+    assert_eq!(report.entries, 1);
+}
+
+/// Lines for which a search that starts again at each byte would take seconds.
+#[test]
+fn long_lines_take_linear_time() {
+    let parts = [
+        "$", "$,", "#@", "#", " #", "a ", "0.0.0.0 ", "|", "^", "*", "*.", ".", "a.", "://", "/$",
+        "@", "%", "%41", "[", ":", "ü", "\u{4e00}", "a\u{300}", "xn--", "-", "/", "=", "~",
+    ];
+    let start = std::time::Instant::now();
+    for prefix in ["", "||", "0.0.0.0 a ", "address=/", "http://"] {
+        for part in parts {
+            let line = format!("{prefix}{}", part.repeat(MAX_LINE / part.len()));
+            check_line(line.as_bytes());
+        }
+    }
+    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+}
