@@ -131,6 +131,14 @@ pub enum ErrorKind {
         /// The part that could not be read, and its position.
         what: String,
     },
+    /// A compiled file of filter lists with inconsistent bytes. Nothing read from it can be trusted.
+    #[error(
+        "damaged filter lists: {what}; compile them again, or fetch the file again if it was copied"
+    )]
+    DamagedLists {
+        /// The part that could not be read, and its position.
+        what: String,
+    },
     /// An input that is not a robots.txt archive of a known format.
     #[error(
         "{what}; give a WARC file, a JSONL file (either may be .gz or .zst), a captures file or a \
@@ -326,6 +334,28 @@ impl Error {
     #[cold]
     pub(crate) fn corrupt(what: impl Into<String>) -> Self {
         ErrorKind::Corrupt { what: what.into() }.into()
+    }
+
+    /// The same error about a file of filter lists, which has the head and the blocks of a snapshot.
+    pub(crate) fn of_lists(mut self) -> Self {
+        let compile_again = "compile the lists again";
+        self.0.kind = match self.0.kind {
+            ErrorKind::Corrupt { what } => ErrorKind::DamagedLists { what },
+            ErrorKind::UnsupportedVersion { found, supported } => ErrorKind::NotFilterLists {
+                what: format!(
+                    " of version {supported}, but of version {found}; update robosieve, or \
+                     {compile_again}"
+                ),
+            },
+            ErrorKind::UnknownSection { number } => ErrorKind::NotFilterLists {
+                what: format!(
+                    ": it has a section {number}, which this robosieve does not know; update it, or \
+                     {compile_again}"
+                ),
+            },
+            other => other,
+        };
+        self
     }
 
     /// A damaged input at a byte offset; `skippable` if the reader can resume after it.

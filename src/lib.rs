@@ -88,6 +88,7 @@
     not(all(
         feature = "analysis",
         feature = "audit",
+        feature = "filter-lists",
         feature = "lint",
         target_pointer_width = "64"
     )),
@@ -141,9 +142,8 @@ mod file_format;
     target_pointer_width = "64"
 ))]
 mod file_pass;
-#[cfg(feature = "filter-lists")]
-#[allow(dead_code)]
-mod filter_lists;
+#[cfg(target_pointer_width = "64")]
+pub mod filter_lists;
 #[cfg(target_pointer_width = "64")]
 pub mod job;
 #[cfg(target_pointer_width = "64")]

@@ -22,6 +22,8 @@ pub enum OutputFormat {
     Snapshot,
     /// A captures file.
     Captures,
+    /// A compiled file of filter lists.
+    FilterLists,
 }
 
 /// Whose name an output has: advice names the file to rename.
@@ -146,6 +148,12 @@ impl OutputFormat {
                 let what = "a snapshot is written here, which is neither text nor an archive and \
                             is not compressed";
                 NameDefect::new(what.to_owned(), "rsieve")
+            }
+            Self::FilterLists => {
+                name.last()?;
+                let what = "compiled lists are written here, which are not text and are not \
+                            compressed";
+                NameDefect::new(what.to_owned(), "rlists")
             }
             Self::Captures => {
                 if CAPTURES.contains(&name.last()?) {
@@ -273,6 +281,7 @@ mod tests {
             (OutputFormat::Snapshot, "x.zst", "x.rsieve"),
             (OutputFormat::Snapshot, "x.parquet", "x.rsieve"),
             (OutputFormat::Snapshot, "x.captures", "x.rsieve"),
+            (OutputFormat::FilterLists, "x.txt.gz", "x.rlists"),
             (OutputFormat::Captures, "x.captures.gz", "x.captures"),
             (OutputFormat::Captures, "x.jsonl", "x.captures"),
         ] {

@@ -120,8 +120,8 @@ impl<'s> FileReader<'s> {
         Ok(agents)
     }
 
-    /// [`agent_coverages`](Self::agent_coverages) of an old robots.txt, from its text: a
-    /// rule set of an old text may be stored, but its groups are asked for too.
+    /// [`agent_coverages`](Self::agent_coverages) of an old robots.txt. It parses the
+    /// text, also if rules are stored, because it needs the groups.
     fn old_agent_coverages(
         &mut self,
         file: u32,

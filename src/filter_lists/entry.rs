@@ -20,8 +20,10 @@
 //! | `@@` before any other form | the same, as an exception |
 //! | `# …`, `! …`, `[Adblock Plus 2.0]`, and ` # …` after an entry | nothing: a comment |
 
+use super::format::Scheme;
 use crate::bytes::{is_white_space, trim};
 use crate::profile::Profile;
+use crate::robots::pattern::{MAX_PRIORITY, Pattern};
 use crate::url;
 use crate::url::split::authority_start;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -29,7 +31,7 @@ use std::str::FromStr;
 
 /// The hosts that an entry covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Scope {
+pub(super) enum Scope {
     /// The host and all its subdomains.
     Domain,
     /// This host only.
@@ -38,7 +40,7 @@ pub(crate) enum Scope {
 
 /// A set of URLs that a list names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Entry<'a> {
+pub(super) struct Entry<'a> {
     /// The host as it is in the key of an origin: lower case, Punycode, IPv4 as `a.b.c.d`, IPv6 in
     /// brackets. Unlike there, it has no dot at its end. It has at most [`MAX_HOST`] bytes.
     pub host: &'a [u8],
@@ -57,55 +59,84 @@ pub(crate) struct Entry<'a> {
 }
 
 /// The length of the longest host name of an entry: that of the DNS (RFC 1035 §2.3.4).
-pub(crate) const MAX_HOST: usize = 253;
+pub(super) const MAX_HOST: usize = 253;
 
 /// Why a line, or a name in it, is not an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
-pub(crate) enum NotAnEntry {
+#[non_exhaustive]
+pub enum NotAnEntry {
+    /// Nothing is where the host should be.
     #[error("no host")]
     NoHost,
+    /// The host has a character that host names do not have.
     #[error("a host name with a character that host names do not have")]
     HostCharacter,
+    /// The host is longer than a name of the DNS.
     #[error("a host name of more than {MAX_HOST} bytes")]
     LongHost,
+    /// A `*` in the host, other than `*.` at its start.
     #[error("a wildcard within the host")]
     HostWildcard,
+    /// A bare number.
     #[error("a number, not an address of four numbers")]
     Number,
+    /// A range of addresses, such as `192.0.2.0/24`.
     #[error("a range of addresses")]
     AddressRange,
+    /// An e-mail address, or another text with `@`.
     #[error("an `@` without a scheme, as in an e-mail address")]
     UserWithoutScheme,
+    /// A host and a fragment.
     #[error("only a fragment after the host, which URLs are compared without")]
     OnlyFragment,
+    /// Several words that are not a line of a hosts file.
     #[error("white space within an entry")]
     WhiteSpace,
+    /// A public suffix of ICANN, such as `com` or `co.uk`, as a domain.
     #[error("a public suffix")]
     PublicSuffix,
+    /// A URL with a scheme other than `http`, `https` and `ftp`.
+    #[error("a scheme other than http, https and ftp")]
+    Scheme,
+    /// The port 0, which no server has.
+    #[error("the port 0")]
+    PortZero,
+    /// A path that is longer than a rule may be: some 65,000 bytes, after escaping.
+    #[error("a path of more than 65,534 bytes")]
+    LongPath,
+    /// A name without a dot, which covers all hosts that end in it.
+    #[error("a name of one label; = before it stands for the host alone")]
+    OneLabel,
+    /// A line that redirects a name to a server.
     #[error("a name that is redirected to a server, not blocked")]
     Redirect,
+    /// A rule that hides parts of pages.
     #[error("an element-hiding rule")]
     ElementHiding,
+    /// A regular expression.
     #[error("a regular expression")]
     RegularExpression,
+    /// A rule with options that narrow it.
     #[error("options after `$` are not supported")]
     Options,
+    /// A pattern of an adblocker that is not a URL prefix.
     #[error("an adblock pattern that is not a URL prefix")]
     AdblockPattern,
+    /// The line is longer than 64 KiB.
     #[error("a line of more than 64 KiB")]
     LongLine,
 }
 
 /// What is accepted as an entry.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct EntryOptions {
+pub(super) struct EntryOptions {
     /// Accept a public suffix, such as `com` or `co.uk`, as a domain.
     pub allow_suffixes: bool,
 }
 
 /// Buffers that [`parse_line`] uses again.
 #[derive(Debug, Default)]
-pub(crate) struct Scratch {
+pub(super) struct Scratch {
     url: Vec<u8>,
     key: Vec<u8>,
     path: Vec<u8>,
@@ -113,7 +144,7 @@ pub(crate) struct Scratch {
 
 /// The contents of a line. A blank line and a comment have nothing of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ParsedLine {
+pub(super) struct ParsedLine {
     pub entries: u64,
     /// The names that hosts files have for the computer itself, such as `localhost`, and addresses
     /// in place of names.
@@ -130,7 +161,7 @@ pub(crate) struct ParsedLine {
 ///
 /// Never panics. Cost: linear in the line; no allocation for a plain domain, a few for a host that
 /// is not in canonical form.
-pub(crate) fn parse_line<F: FnMut(Entry<'_>)>(
+pub(super) fn parse_line<F: FnMut(Entry<'_>)>(
     line: &[u8],
     options: EntryOptions,
     scratch: &mut Scratch,
@@ -143,12 +174,42 @@ pub(crate) fn parse_line<F: FnMut(Entry<'_>)>(
         is_exception: false,
         parsed: ParsedLine::default(),
     };
+    if is_plain_domain(line) {
+        let result = parser.parse_plain_domain(line);
+        parser.note(result);
+        return parser.parsed;
+    }
     let text = without_comment(line);
     if !text.is_empty() {
         let result = parser.parse_text(text);
         parser.note(result);
     }
     parser.parsed
+}
+
+/// Whether a line is a domain in canonical form, as nearly all lines of large lists are. Recognising
+/// them first makes reading 4.6 million domains nearly twice as fast.
+fn is_plain_domain(line: &[u8]) -> bool {
+    let mut last_dot = None;
+    let mut last = b'.';
+    for (at, &b) in line.iter().enumerate() {
+        match b {
+            // An empty label.
+            b'.' if last == b'.' => return false,
+            b'.' => last_dot = Some(at),
+            b'a'..=b'z' | b'0'..=b'9' | b'-' => {}
+            _ => return false,
+        }
+        last = b;
+    }
+    // A host whose last label is a number, such as `0x7f`, is an address.
+    let top_label = last_dot.and_then(|dot| line.get(dot + 1));
+    top_label.is_some_and(u8::is_ascii_lowercase) && line.len() <= MAX_HOST && !has_punycode(line)
+}
+
+/// Whether a label of a name may be Punycode, which may have another canonical form.
+fn has_punycode(name: &[u8]) -> bool {
+    memchr::memmem::find(name, b"xn--").is_some()
 }
 
 /// The line without its comment and the white space around it.
@@ -202,6 +263,25 @@ impl<F: FnMut(Entry<'_>)> LineParser<'_, F> {
     /// Keeps the first defect of the line.
     fn note(&mut self, result: Result<(), NotAnEntry>) {
         self.parsed.defect = self.parsed.defect.or(result.err());
+    }
+
+    /// A line for which [`is_plain_domain`] holds.
+    fn parse_plain_domain(&mut self, host: &[u8]) -> Result<(), NotAnEntry> {
+        // No public suffix of ICANN has five labels.
+        let has_few_labels = memchr::memchr_iter(b'.', host).count() < 4;
+        if has_few_labels && !self.options.allow_suffixes && is_public_suffix(host) {
+            return Err(NotAnEntry::PublicSuffix);
+        }
+        (self.found)(Entry {
+            host,
+            scope: Scope::Domain,
+            scheme: None,
+            port: None,
+            path: None,
+            is_exception: false,
+        });
+        self.parsed.entries += 1;
+        Ok(())
     }
 
     fn parse_text(&mut self, text: &[u8]) -> Result<(), NotAnEntry> {
@@ -384,8 +464,16 @@ impl<F: FnMut(Entry<'_>)> LineParser<'_, F> {
         } else {
             Scope::Domain
         };
-        if scope == Scope::Domain && !self.options.allow_suffixes && is_public_suffix(host) {
-            return Err(NotAnEntry::PublicSuffix);
+        if scope == Scope::Domain && !self.options.allow_suffixes {
+            if is_public_suffix(host) {
+                return Err(NotAnEntry::PublicSuffix);
+            }
+            if !host.contains(&b'.') {
+                return Err(NotAnEntry::OneLabel);
+            }
+        }
+        if origin.port == Some(0) {
+            return Err(NotAnEntry::PortZero);
         }
 
         let path = if parts.slash {
@@ -403,6 +491,12 @@ impl<F: FnMut(Entry<'_>)> LineParser<'_, F> {
         let path = (!matches!(path, b"/" | b"/*")).then_some(path);
         if path.is_none() && url.has_fragment() {
             return Err(NotAnEntry::OnlyFragment);
+        }
+        if url.scheme.is_some() && Scheme::of(origin.scheme).is_none() {
+            return Err(NotAnEntry::Scheme);
+        }
+        if path.is_some_and(is_long_path) {
+            return Err(NotAnEntry::LongPath);
         }
         (self.found)(Entry {
             host,
@@ -611,6 +705,9 @@ fn options_start(text: &[u8]) -> Option<usize> {
 /// Whether the name of an option is at the start of a text.
 fn starts_with_option(text: &[u8]) -> bool {
     let name = text.strip_prefix(b"~").unwrap_or(text);
+    if !name.first().is_some_and(u8::is_ascii_alphanumeric) {
+        return false;
+    }
     // A limit: a line may consist of `$`.
     let name = name.get(..=MAX_OPTION_NAME).unwrap_or(name);
     let end = name.iter().position(|b| b",=".contains(b));
@@ -690,6 +787,11 @@ fn refuse_host_name(host: &[u8]) -> Result<(), NotAnEntry> {
         return Err(NotAnEntry::LongHost);
     }
     Ok(())
+}
+
+/// Whether a path in normal form is longer than that of a rule may be. Escaping triples bytes.
+fn is_long_path(path: &[u8]) -> bool {
+    path.len() >= MAX_PRIORITY / 3 && Pattern::new(path, Profile::Google).priority() >= MAX_PRIORITY
 }
 
 /// Whether a label has only letters, digits, and hyphens within.

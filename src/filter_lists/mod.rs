@@ -1,9 +1,40 @@
-//! The user's own block lists: which hosts and URL prefixes they name.
+//! Filter lists: your own lists of domains, hosts and URL prefixes, compiled into one file.
 //!
-//! [`entry`] parses one line, [`text`] reads a whole list.
+//! `ListCompiler`, of the feature `filter-lists`, reads lists in the forms in which they are published.
+//! [`FilterLists`] finds the entry that decides about a URL, and a [`Judge`](crate::Judge) does so in
+//! the same pass. In reading order:
+//!
+//! * `entry`: one line of a list to the URLs that it covers.
+//! * `text`: a whole list, line by line.
+//! * `format`: the rows of a compiled file, each encoder next to its decoder.
+//! * `compile`: sorts the entries of all lists, and writes the file.
+//! * `read`: the search for the most specific entry.
+//! * `verify`: the checks of a file from elsewhere.
 
-pub(crate) mod entry;
-pub(crate) mod text;
+#[cfg(feature = "filter-lists")]
+mod compile;
+#[cfg(feature = "filter-lists")]
+mod entry;
+mod format;
+mod read;
+#[cfg(feature = "filter-lists")]
+mod text;
+#[cfg(feature = "filter-lists")]
+mod verify;
 
-#[cfg(test)]
+#[cfg(all(test, feature = "filter-lists"))]
+mod forged;
+#[cfg(all(test, feature = "filter-lists"))]
+mod reference;
+#[cfg(all(test, feature = "filter-lists"))]
 mod tests;
+
+pub use format::{ListMetadata, ListsMetadata, is_list_name};
+pub use read::{FilterLists, ListMatch, ListSearcher};
+pub(crate) use read::{ListDecision, OriginEntries, list_path};
+#[cfg(feature = "filter-lists")]
+pub use {
+    compile::{CompiledLists, ListCompiler, ListKind},
+    entry::NotAnEntry,
+    text::{Example, ListReport},
+};

@@ -65,6 +65,10 @@ fn short_name(reason: NotAnEntry) -> &'static str {
         NotAnEntry::Options => "options",
         NotAnEntry::AdblockPattern => "pattern",
         NotAnEntry::LongLine => "long line",
+        NotAnEntry::Scheme => "scheme",
+        NotAnEntry::PortZero => "port 0",
+        NotAnEntry::LongPath => "long path",
+        NotAnEntry::OneLabel => "one label",
     }
 }
 
@@ -227,6 +231,23 @@ proptest! {
     #[test]
     fn any_mixture_of_forms_gives_well_formed_entries(line in mixture()) {
         check_line(&line);
+    }
+
+    /// A blank before a domain makes the parser take its general way.
+    #[test]
+    fn plain_domains_are_what_the_general_way_makes_of_them(
+        line in "(xn--)?[a-z0-9-]{0,3}(\\.[a-z0-9-]{0,3}){0,4}(\\.(com|uk|k12|us|ma|1|0x7f|g))?\\.?",
+    ) {
+        let meanings = [line.clone(), format!(" {line}")].map(|line| {
+            let mut entries = Vec::new();
+            let mut scratch = Scratch::default();
+            let options = EntryOptions::default();
+            let parsed = parse_line(line.as_bytes(), options, &mut scratch, &mut |entry: Entry<'_>| {
+                entries.push(describe_entry(entry));
+            });
+            (entries, parsed)
+        });
+        prop_assert_eq!(&meanings[0], &meanings[1]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
 /// The length of the longest line that is parsed, without its LF. Longer lines are skipped.
-pub(crate) const MAX_LINE: usize = 64 << 10;
+pub(super) const MAX_LINE: usize = 64 << 10;
 
 /// The number of lines that a report shows as examples.
 const MAX_EXAMPLES: usize = 5;
@@ -16,10 +16,13 @@ const EXAMPLE_CHARACTERS: usize = 60;
 
 /// The contents of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ListReport {
+#[non_exhaustive]
+pub struct ListReport {
+    /// All lines.
     pub lines: u64,
     /// The lines that are blank or only a comment.
     pub blank_lines: u64,
+    /// The entries, which may be several in a line.
     pub entries: u64,
     /// The entries that are exceptions; `entries` includes them.
     pub exceptions: u64,
@@ -34,11 +37,13 @@ pub(crate) struct ListReport {
 
 /// A line that is not an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Example {
+#[non_exhaustive]
+pub struct Example {
     /// The number of the line, from 1.
     pub line: u64,
     /// The start of the line. Control characters and invisible ones are escaped.
     pub text: String,
+    /// Why it is not an entry.
     pub reason: NotAnEntry,
 }
 
@@ -49,7 +54,7 @@ pub(crate) struct Example {
 ///
 /// Errors are those of the reader; `report` then counts the lines before the error. Never panics.
 /// Cost: linear in the text, and memory for one line.
-pub(crate) fn read_entries<F: FnMut(Entry<'_>)>(
+pub(super) fn read_entries<F: FnMut(Entry<'_>)>(
     reader: impl BufRead,
     options: EntryOptions,
     report: &mut ListReport,

@@ -25,12 +25,14 @@
 use super::emitter::{Emitter, Joined};
 use super::engine::{Engine, Scratch};
 use super::file_memo::{FileMemo, Obeyed};
+use super::listed_runs::ListedRuns;
 use super::options::{NoTime, Stage};
 use super::origin_cache::SingleRuleSet;
 use super::rows::{BATCH, LineRows, LineRun, RowSource, TimedRows};
 use super::verdicts_ref::{OriginContext, VerdictBits, VerdictsRef};
 use crate::error::Result;
 use crate::explain::{Reason, Verdict};
+use crate::filter_lists::{FilterLists, OriginEntries, list_path};
 use crate::simd::{Backend, Kernel};
 use crate::snapshot::format::NONE;
 use crate::snapshot::history::Validity;
@@ -107,6 +109,7 @@ impl<'s> Engine<'s> {
             until,
             scratch,
             emitter: Emitter::new(each, joined, self.agents.len()),
+            listed: ListedRuns::default(),
             data: PhantomData,
         })
     }
@@ -120,6 +123,8 @@ struct JudgeRows<'w, 's, 'd, S, F> {
     until: Stage,
     scratch: &'w mut Scratch<'s>,
     emitter: Emitter<F>,
+    /// The runs of the batch with entries in filter lists.
+    listed: ListedRuns,
     data: PhantomData<&'d [u8]>,
 }
 
@@ -159,6 +164,9 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
             black_box(&runs);
             return Ok(());
         }
+        if let Some(lists) = &self.engine.lists {
+            self.find_listed(runs, lists)?;
+        }
         self.hash(runs);
         self.probe(runs);
         if self.until == Stage::Probe {
@@ -174,13 +182,17 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
             // Runs of unknown origins need no look-up. They wait until the next run of a known
             // origin, so that consecutive ones are emitted together.
             let is_absent = (runs.probes[run] == Probe::ABSENT) & (runs.lens[run] > 0);
-            if is_absent & !self.engine.options.any_scheme {
+            let entries = self.listed.take(run);
+            if is_absent & !self.engine.options.any_scheme & entries.is_none() {
                 continue;
             }
             let rows = runs.rows(run);
             self.emit_unknown(emitted..rows.start)?;
             emitted = rows.end;
-            self.judge_run(runs, run, rows, backend)?;
+            match entries {
+                None => self.judge_run(runs, run, rows, backend)?,
+                Some(entries) => self.judge_listed_run(runs, run, rows, &entries, backend)?,
+            }
         }
         self.emit_unknown(emitted..count)?;
         self.emitter.flush(&self.rows)
@@ -205,6 +217,78 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
             runs.push(row, origin.len);
         }
         runs.end_at(count);
+    }
+
+    /// Finds the runs of a batch with entries in filter lists.
+    ///
+    /// Cost: the hash of the last two labels of each host, and a look-up in a filter of a megabyte,
+    /// for all runs one after the other. Few runs need more.
+    #[inline(never)]
+    fn find_listed(&mut self, runs: &OriginRuns, lists: &FilterLists) -> Result<()> {
+        self.listed.clear();
+        let mut hashes = [0; BATCH];
+        let count = runs.count.min(BATCH);
+        for (run, hash) in hashes.iter_mut().enumerate().take(count) {
+            let text = self.rows.text(runs.firsts[run] as usize);
+            *hash = lists.prefetch_origin(&text[..runs.lens[run] as usize]);
+        }
+        let mut possible = Runs::NONE;
+        for (run, hash) in hashes.iter().enumerate().take(count) {
+            possible.push_if(run, (runs.lens[run] > 0) & lists.may_have(*hash));
+        }
+        for run in possible.iter() {
+            let text = self.rows.text(runs.firsts[run] as usize);
+            let entries = lists.entries_of(&text[..runs.lens[run] as usize])?;
+            if !entries.is_empty() {
+                self.listed.push(run, entries);
+            }
+        }
+        Ok(())
+    }
+
+    /// Judges the rows of a run whose origin has entries in filter lists. The verdicts are those of
+    /// other rows; [`set_listed`](Emitter::set_listed) says what the lists do.
+    #[inline(never)]
+    fn judge_listed_run(
+        &mut self,
+        runs: &OriginRuns,
+        run: usize,
+        rows: Range<usize>,
+        entries: &OriginEntries,
+        backend: impl Backend,
+    ) -> Result<()> {
+        let Some(lists) = &self.engine.lists else {
+            return Ok(());
+        };
+        if let Some(decision) = entries.decision_of_all() {
+            self.emitter.set_listed(&self.rows, decision)?;
+            self.judge_run_of_any_time(runs, run, rows, backend)?;
+        } else {
+            let len = runs.lens[run] as usize;
+            let origin = &self.rows.text(rows.start)[..len];
+            for row in rows {
+                let path = list_path(self.rows.rest(row, len));
+                let decision = lists.decide(origin, entries, &path)?;
+                self.emitter.set_listed(&self.rows, decision)?;
+                self.judge_run_of_any_time(runs, run, row..row + 1, backend)?;
+            }
+        }
+        self.emitter.set_listed(&self.rows, None)
+    }
+
+    /// Judges the rows of a run, as of times if there are any.
+    fn judge_run_of_any_time(
+        &mut self,
+        runs: &OriginRuns,
+        run: usize,
+        rows: Range<usize>,
+        backend: impl Backend,
+    ) -> Result<()> {
+        if S::IS_TIMED || self.engine.options.as_of.is_some() {
+            self.judge_run_as_of(runs, run, rows, backend)
+        } else {
+            self.judge_run(runs, run, rows, backend)
+        }
     }
 
     /// Second pass: hashes the origins, and prefetches the buckets of the index.
@@ -406,8 +490,11 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
         if self.until == Stage::Match {
             for row in rows {
                 let verdicts = self.engine.judge(self.rows.url(row), self.scratch)?;
+                let listed = verdicts.listed.copied();
+                self.emitter.set_listed(&self.rows, listed)?;
                 self.emitter.emit(&self.rows, row..row + 1, verdicts)?;
             }
+            self.emitter.set_listed(&self.rows, None)?;
         }
         Ok(())
     }
@@ -424,10 +511,10 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
         }
         for run in 0..runs.count.min(BATCH) {
             let rows = runs.rows(run);
-            if runs.lens[run] == 0 {
-                self.judge_unsplit_as_of(rows)?;
-            } else {
-                self.judge_run_as_of(runs, run, rows, backend)?;
+            match self.listed.take(run) {
+                _ if runs.lens[run] == 0 => self.judge_unsplit_as_of(rows)?,
+                None => self.judge_run_as_of(runs, run, rows, backend)?,
+                Some(entries) => self.judge_listed_run(runs, run, rows, &entries, backend)?,
             }
         }
         self.emitter.flush(&self.rows)
@@ -553,13 +640,15 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
             let is_unknown = time.is_none() && self.engine.options.no_time == NoTime::Unknown;
             let url = self.rows.url(row);
             let verdicts = self.engine.judge_as_of(url, time, self.scratch)?;
+            let listed = verdicts.listed.copied();
+            self.emitter.set_listed(&self.rows, listed)?;
             if is_unknown && verdicts.unjudged() != Some(Verdict::Invalid) {
                 self.emit_untimed(row)?;
             } else {
                 self.emitter.emit(&self.rows, row..row + 1, verdicts)?;
             }
         }
-        Ok(())
+        self.emitter.set_listed(&self.rows, None)
     }
 
     /// Emits a row whose time is not known.

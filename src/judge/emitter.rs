@@ -6,6 +6,7 @@
 use super::verdicts_ref::{OriginContext, VerdictBits, VerdictsRef};
 use crate::error::Result;
 use crate::explain::Verdict;
+use crate::filter_lists::ListDecision;
 use std::ops::Range;
 
 /// Which neighbouring rows with equal verdicts are handed over in one call.
@@ -25,6 +26,8 @@ pub(super) struct Emitter<F> {
     joined: Joined,
     agents: usize,
     open: OpenRows,
+    /// The entry of a filter list that names the rows, unless it is an exception.
+    listed: Option<ListDecision>,
 }
 
 /// The rows that were judged last, which more rows may join.
@@ -82,7 +85,25 @@ impl<F> Emitter<F> {
                 answer: VerdictBits::Word(0),
                 context: None,
             },
+            listed: None,
         }
+    }
+
+    /// Says which entry of a filter list names the rows that are emitted from now on.
+    ///
+    /// # Errors
+    /// Those of `each`.
+    #[inline]
+    pub(super) fn set_listed<S>(&mut self, source: &S, decision: Option<ListDecision>) -> Result<()>
+    where
+        F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Result<()>,
+    {
+        let listed = decision.filter(|decision| !decision.is_exception);
+        if listed != self.listed {
+            self.flush(source)?;
+            self.listed = listed;
+        }
+        Ok(())
     }
 
     /// Emits rows, which follow those of the call before, or keeps them for rows that join them.
@@ -101,6 +122,10 @@ impl<F> Emitter<F> {
     {
         let Some((key, answer)) = Key::of(&verdicts, self.joined) else {
             self.flush(source)?;
+            let verdicts = VerdictsRef {
+                listed: self.listed.as_ref(),
+                ..verdicts
+            };
             return (self.each)(source, rows, verdicts);
         };
         if key == self.open.key && !self.open.rows.is_empty() {
@@ -136,6 +161,7 @@ impl<F> Emitter<F> {
             answer: open.answer,
             agents: self.agents,
             context: open.context.as_ref(),
+            listed: self.listed.as_ref(),
         };
         (self.each)(source, rows, verdicts)
     }
@@ -170,6 +196,7 @@ mod tests {
                 answer: *answer,
                 agents: 2,
                 context: context.as_ref(),
+                listed: None,
             };
             emitter.emit(&(), row..row + 1, verdicts).unwrap();
         }
@@ -185,6 +212,7 @@ mod tests {
                     answer: *answer,
                     agents: 2,
                     context: context.as_ref(),
+                    listed: None,
                 };
                 assert_eq!(
                     (*reason, *unjudged),

@@ -9,6 +9,7 @@ use super::verdicts_ref::{OriginContext, VerdictBits, VerdictsRef};
 use crate::agent::Agent;
 use crate::error::Result;
 use crate::explain::Verdict;
+use crate::filter_lists::{FilterLists, ListDecision};
 use crate::matcher::RuleCache;
 use crate::profile::Profile;
 use crate::simd::{AnyBackend, Backend, Kernel};
@@ -42,11 +43,12 @@ pub(crate) struct Engine<'s> {
     memo: OnceLock<FileMemo>,
     /// The sections with the stored rules of old texts.
     pub(super) old_view: View<'s>,
-    /// The chains in these, from the first old text on. Nothing else of the engine changes but this
-    /// and `memo`.
+    /// The chains in these, from the first old text on. Only this and `memo` change.
     old_chains: OnceLock<Vec<TokenChain>>,
     /// The rules of old versions, which other engines of the snapshot may share.
     pub(super) old_rules: Arc<OldRulesCache>,
+    /// The filter lists that are asked in the same pass.
+    pub(super) lists: Option<FilterLists>,
 }
 
 /// The number of engines that were made.
@@ -61,6 +63,8 @@ pub(crate) struct Scratch<'s> {
     pub(super) other_key: Vec<u8>,
     pub(super) origins: OriginCache<'s>,
     pub(super) matching: Matching,
+    /// The entry that decides about the last single URL.
+    listed: Option<ListDecision>,
 }
 
 /// The part of a scratch that matching paths needs.
@@ -119,7 +123,14 @@ impl<'s> Engine<'s> {
             old_view: snapshot.view_of(RuleSections::OLD),
             old_chains: OnceLock::new(),
             old_rules,
+            lists: None,
         })
+    }
+
+    /// The same engine, which asks filter lists too.
+    pub(super) fn with_lists(mut self, lists: Option<FilterLists>) -> Self {
+        self.lists = lists;
+        self
     }
 
     /// For each agent the tokens of its chain that an old text with stored rules names.
@@ -190,6 +201,7 @@ impl<'s> Engine<'s> {
                 rules: RuleCache::default(),
                 allowed: vec![0; self.words()],
             },
+            listed: None,
         }
     }
 
@@ -225,6 +237,7 @@ impl<'s> Engine<'s> {
             answer,
             agents: self.agents.len(),
             context: Some(context),
+            listed: None,
         }
     }
 
@@ -257,6 +270,10 @@ impl<'s> Engine<'s> {
         scratch: &'a mut Scratch<'s>,
     ) -> Result<VerdictsRef<'a>> {
         self.claim(scratch);
+        scratch.listed = match &self.lists {
+            Some(lists) => lists.searcher().decide(url)?,
+            None => None,
+        };
         self.backend.run(JudgeUrl {
             engine: self,
             url,
@@ -290,12 +307,17 @@ impl<'s> Engine<'s> {
             &mut scratch.origins,
             &mut scratch.other_key,
         )?;
-        self.judge_path_of(
+        let verdicts = self.judge_path_of(
             scratch.origins.current(),
             rest,
             &mut scratch.matching,
             backend,
-        )
+        )?;
+        let listed = scratch.listed.as_ref();
+        Ok(VerdictsRef {
+            listed: listed.filter(|decision| !decision.is_exception),
+            ..verdicts
+        })
     }
 
     /// Verifies the blocks of the snapshot that [`judge`](Self::judge) reads for a URL, each once.
@@ -375,6 +397,7 @@ impl<'s> Engine<'s> {
             answer: VerdictBits::Same(self.verdict_on_unknown()),
             agents: self.agents.len(),
             context: Some(&OriginContext::UNTIMED),
+            listed: None,
         }
     }
 

@@ -13,6 +13,7 @@ mod explain_url;
 mod explanation_json;
 mod file_memo;
 mod line_scanner;
+mod listed_runs;
 #[cfg(feature = "audit")]
 mod nearby_rules;
 mod old_rules;

@@ -54,6 +54,7 @@ impl<'s> OriginState<'s> {
             answer,
             agents: self.agents,
             context: Some(&self.context),
+            listed: None,
         }
     }
 

@@ -7,6 +7,7 @@ use super::verdicts::Verdicts;
 use crate::agent::Agent;
 use crate::error::Result;
 use crate::explain::Verdict;
+use crate::filter_lists::FilterLists;
 use crate::snapshot::Snapshot;
 use crate::threads;
 use crossbeam_queue::ArrayQueue;
@@ -79,6 +80,43 @@ impl Judge {
         })
     }
 
+    /// The same judge, which also asks filter lists about each URL, in the same pass:
+    /// [`is_listed`](super::VerdictsRef::is_listed) has the answer. The verdicts do not change.
+    ///
+    /// Verify the lists first ([`FilterLists::verify_checksums`]): judging does not.
+    ///
+    /// ```
+    /// # #[cfg(feature = "filter-lists")] {
+    /// use robosieve::filter_lists::{FilterLists, ListCompiler, ListKind};
+    /// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot, Verdict};
+    /// let mut compiler = Compiler::default();
+    /// compiler.add_robots("https://ads.example", b"")?;
+    /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+    /// let mut lists = ListCompiler::new();
+    /// lists.add("ads", ListKind::Block, "ads.example\n".as_bytes())?;
+    /// let lists = FilterLists::new(lists.finish()?.to_vec()?)?;
+    /// let judge = Judge::new(snapshot, &["FooBot".parse()?], JudgeOptions::default())?;
+    /// let judge = judge.with_lists(lists)?;
+    /// let verdicts = judge.judge(b"https://ads.example/")?;
+    /// assert_eq!((verdicts.get(0), verdicts.is_listed()), (Verdict::Allowed, true));
+    /// # }
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_lists(&self, lists: FilterLists) -> Result<Self> {
+        let engine = self.engine();
+        let engine = EngineCell::try_new(Arc::clone(self.snapshot()), |snapshot| {
+            let new = Engine::new(snapshot, engine.agents(), *engine.options())?;
+            Ok::<_, crate::error::Error>(new.with_lists(Some(lists)))
+        })?;
+        Ok(Self {
+            engine: Arc::new(engine),
+            pool: Arc::new(Pool::new()),
+        })
+    }
+
     /// A judge for other agents, with the same snapshot and options. Both share the rules of old
     /// versions, so their memory has one bound.
     ///
@@ -89,7 +127,8 @@ impl Judge {
         let old_rules = &self.engine().old_rules;
         let options = *self.engine().options();
         let engine = EngineCell::try_new(Arc::clone(self.snapshot()), |snapshot| {
-            Engine::with_old_rules(snapshot, agents, options, Arc::clone(old_rules))
+            let new = Engine::with_old_rules(snapshot, agents, options, Arc::clone(old_rules))?;
+            Ok::<_, crate::error::Error>(new.with_lists(self.engine().lists.clone()))
         })?;
         Ok(Self {
             engine: Arc::new(engine),

@@ -2,6 +2,7 @@
 
 use super::verdicts_ref::{OriginContext, VerdictBits, VerdictsRef};
 use crate::explain::{Reason, Verdict};
+use crate::filter_lists::ListDecision;
 
 /// The verdicts on one URL, for the judge's agents in their order.
 #[derive(Clone, Debug)]
@@ -9,6 +10,7 @@ pub struct Verdicts {
     answer: OwnedVerdictBits,
     agents: usize,
     context: Option<OriginContext>,
+    listed: Option<ListDecision>,
 }
 
 #[derive(Clone, Debug)]
@@ -30,6 +32,7 @@ impl Verdicts {
             answer,
             agents: verdicts.agents,
             context: verdicts.context.copied(),
+            listed: verdicts.listed.copied(),
         }
     }
 
@@ -45,6 +48,7 @@ impl Verdicts {
             answer,
             agents: self.agents,
             context: self.context.as_ref(),
+            listed: self.listed.as_ref(),
         }
     }
 
@@ -52,6 +56,12 @@ impl Verdicts {
     #[inline]
     pub fn get(&self, agent: usize) -> Verdict {
         self.as_ref().get(agent)
+    }
+
+    /// As [`VerdictsRef::is_listed`].
+    #[inline]
+    pub fn is_listed(&self) -> bool {
+        self.listed.is_some()
     }
 
     /// The verdicts in the order of the agents.

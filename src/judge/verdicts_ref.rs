@@ -1,6 +1,7 @@
 //! The verdicts on one URL or on neighbouring lines, borrowed from the memory of the thread.
 
 use crate::explain::{Reason, Verdict};
+use crate::filter_lists::ListDecision;
 use crate::snapshot::format::NONE;
 
 /// What the verdicts on an origin's URLs rest on, for all agents alike.
@@ -44,6 +45,8 @@ pub struct VerdictsRef<'a> {
     pub(crate) agents: usize,
     /// `None` if the snapshot does not hold the origin, or the text is not a URL.
     pub(super) context: Option<&'a OriginContext>,
+    /// The entry of a filter list that decides about the URL, unless it is an exception.
+    pub(crate) listed: Option<&'a ListDecision>,
 }
 
 /// One verdict for all agents, or a bit for each: whether it may fetch the URL.
@@ -83,6 +86,7 @@ impl VerdictsRef<'_> {
             answer: VerdictBits::Same(Verdict::Invalid),
             agents,
             context: None,
+            listed: None,
         }
     }
 
@@ -92,6 +96,7 @@ impl VerdictsRef<'_> {
             answer: VerdictBits::Same(verdict),
             agents,
             context: None,
+            listed: None,
         }
     }
 
@@ -257,6 +262,13 @@ impl VerdictsRef<'_> {
         }
     }
 
+    /// Whether a filter list names the URL ([`Judge::with_lists`](crate::Judge::with_lists)). The
+    /// verdicts are those of the robots.txt all the same.
+    #[inline]
+    pub fn is_listed(&self) -> bool {
+        self.listed.is_some()
+    }
+
     /// Whether the entry of the other of http and https decided
     /// ([`JudgeOptions::any_scheme`](crate::JudgeOptions::any_scheme)).
     #[inline]
@@ -296,6 +308,7 @@ mod tests {
             answer,
             agents,
             context: None,
+            listed: None,
         };
         let cases = [
             verdicts(VerdictBits::Words(&words), 73),

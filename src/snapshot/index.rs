@@ -29,26 +29,38 @@ const KEYS: usize = 10;
 const OVERFLOW_AT: usize = 2 * KEYS;
 const OFFSETS_AT: usize = OVERFLOW_AT + 4;
 
-/// The most buckets that a search visits. Of a hundred million keys, none is so far from its first
-/// bucket. The writer chooses another seed if one is.
-const MAX_PROBES: usize = 16;
-
 /// How full the buckets are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Load {
-    /// One key in seventy is not in its first bucket.
+    /// Of a snapshot: one key in seventy is not in its first bucket.
     Half,
-    /// Takes five eighths of the space.
+    /// Of filter lists, where a Bloom filter answers most look-ups: five eighths of the space, and a
+    /// bucket in four overflows.
     FourFifths,
+}
+
+impl Load {
+    fn keys_per_bucket(self) -> usize {
+        match self {
+            Self::Half => KEYS / 2,
+            Self::FourFifths => KEYS * 4 / 5,
+        }
+    }
+
+    /// The most buckets that a search visits. Of a hundred million keys, none is so far from its
+    /// first bucket. The writer chooses another seed if one is.
+    fn max_probes(self) -> usize {
+        match self {
+            Self::Half => 16,
+            // Of 4.6 million keys, the farthest was 31 buckets from its first one.
+            Self::FourFifths => 64,
+        }
+    }
 }
 
 /// The number of buckets for this number of keys.
 fn bucket_count(keys: usize, load: Load) -> usize {
-    let keys_per_bucket = match load {
-        Load::Half => KEYS / 2,
-        Load::FourFifths => KEYS * 4 / 5,
-    };
-    keys / keys_per_bucket + 1
+    keys / load.keys_per_bucket() + 1
 }
 
 /// The bucket in which the search for a key begins.
@@ -69,6 +81,7 @@ fn tag(hash: u64) -> u16 {
 /// Builds an index. Each key goes to the first bucket with room.
 #[derive(Debug)]
 pub(crate) struct IndexBuilder {
+    load: Load,
     buckets: Vec<[u8; BUCKET_LEN]>,
 }
 
@@ -83,6 +96,7 @@ impl IndexBuilder {
         let mut empty = [0; BUCKET_LEN];
         empty[OFFSETS_AT..].fill(NONE as u8);
         Self {
+            load,
             buckets: vec![empty; bucket_count(keys, load)],
         }
     }
@@ -91,8 +105,13 @@ impl IndexBuilder {
     pub(crate) fn add(&mut self, hash: u64, offset: u32) -> bool {
         let first = first_bucket(hash, self.buckets.len());
         let count = self.buckets.len();
-        (0..MAX_PROBES.min(count))
+        (0..self.load.max_probes().min(count))
             .any(|step| insert(&mut self.buckets[(first + step) % count], hash, offset))
+    }
+
+    /// Prefetches the bucket that [`add`](Self::add) writes first for this hash.
+    pub(crate) fn prefetch(&self, hash: u64) {
+        prefetch(&self.buckets, hash);
     }
 
     pub(crate) fn finish(self) -> Vec<[u8; BUCKET_LEN]> {
@@ -166,7 +185,7 @@ pub(crate) fn prefetch(index: &[[u8; BUCKET_LEN]], hash: u64) {
     }
 }
 
-/// The numbers of the buckets that a search for a hash visits, as far as their content leads it.
+/// The numbers of the buckets that a search in a snapshot visits for a hash, as far as their content leads it.
 ///
 /// `is_readable` is asked about each bucket before it is read.
 pub(super) fn probed_buckets(
@@ -176,7 +195,7 @@ pub(super) fn probed_buckets(
 ) {
     let count = index.len();
     let first = first_bucket(hash, count);
-    for step in 0..MAX_PROBES.min(count) {
+    for step in 0..Load::Half.max_probes().min(count) {
         let number = (first + step) % count;
         if !is_readable(number) || !has_overflow(&index[number]) {
             return;
@@ -187,13 +206,17 @@ pub(super) fn probed_buckets(
 /// The offsets of all entries whose key may have this hash, in probing order. Expected: one bucket,
 /// and at most one offset.
 ///
-/// A search in a damaged index ends too, after [`MAX_PROBES`] buckets.
-pub(crate) fn candidates(index: &[[u8; BUCKET_LEN]], hash: u64) -> impl Iterator<Item = u32> {
+/// A search in a damaged index ends too, after as many buckets as its load allows.
+pub(crate) fn candidates(
+    index: &[[u8; BUCKET_LEN]],
+    hash: u64,
+    load: Load,
+) -> impl Iterator<Item = u32> {
     let (head, tail) = index
         .split_at_checked(first_bucket(hash, index.len()))
         .unwrap_or_default();
     // Linear probing wraps around at the end of the table.
-    let mut buckets = tail.iter().chain(head).take(MAX_PROBES);
+    let mut buckets = tail.iter().chain(head).take(load.max_probes());
     let mut current = buckets
         .next()
         .map(|bucket| (bucket, equal_lanes(bucket, hash)));
@@ -271,7 +294,7 @@ mod tests {
             let keys: Vec<(u64, u32)> = hashes.iter().copied().zip(0..).collect();
             let (index, fit) = build(keys.iter().copied());
             for (&(hash, offset), fits) in keys.iter().zip(fit) {
-                let found: Vec<u32> = candidates(&index, hash).collect();
+                let found: Vec<u32> = candidates(&index, hash, Load::Half).collect();
                 prop_assert_eq!(found.contains(&offset), fits);
                 let mut probed = Vec::new();
                 probed_buckets(&index, hash, |bucket| {
@@ -286,7 +309,7 @@ mod tests {
                 prop_assert!(probe.offset == NONE || probe.offset == found[0]);
             }
             for hash in others {
-                let found: Vec<u32> = candidates(&index, hash).collect();
+                let found: Vec<u32> = candidates(&index, hash, Load::Half).collect();
                 let probe = probe(&index, hash);
                 prop_assert!(probe.more || found.first().copied().unwrap_or(NONE) == probe.offset);
                 prop_assert_eq!(found.is_empty() && !probe.more, probe == Probe::ABSENT);
@@ -298,12 +321,22 @@ mod tests {
     fn searches_in_a_damaged_index_end() {
         for fill in [0, 1, u8::MAX] {
             let index = [[fill; BUCKET_LEN]; 3];
-            assert!(candidates(&index, 0x0101).count() <= 3 * KEYS);
+            assert!(candidates(&index, 0x0101, Load::Half).count() <= 3 * KEYS);
             probed_buckets(&index, 0x0101, |bucket| bucket < index.len());
             probe(&index, u64::MAX);
         }
-        assert_eq!(candidates(&[], 5).count(), 0);
+        assert_eq!(candidates(&[], 5, Load::Half).count(), 0);
         assert_eq!(probe(&[], 5), Probe::ABSENT);
+    }
+
+    #[test]
+    fn a_million_keys_fit_at_four_fifths() {
+        let keys = 1_000_000u32;
+        let mut index = IndexBuilder::new(keys as usize, Load::FourFifths);
+        for key in 0..keys {
+            let hash = xxhash_rust::xxh3::xxh3_64(&key.to_le_bytes());
+            assert!(index.add(hash, key), "key {key}");
+        }
     }
 
     #[test]

@@ -389,7 +389,7 @@ impl Snapshot {
             verified.is_ok()
         });
         verified?;
-        for offset in index::candidates(view.index, hash) {
+        for offset in index::candidates(view.index, hash, index::Load::Half) {
             self.verify_range(
                 Section::Origins,
                 offset as usize * 8,

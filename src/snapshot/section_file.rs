@@ -63,7 +63,14 @@ impl SectionFile {
         if is_same {
             return Ok(());
         }
-        let what = "it was overwritten while it was read; replace files like it by renaming";
+        let what = match self.head.kind {
+            FileKind::Snapshot => {
+                "it was overwritten while it was read; replace snapshots by renaming"
+            }
+            FileKind::FilterLists => {
+                "it was overwritten while it was read; replace compiled lists by renaming"
+            }
+        };
         Err(Error::corrupt(what).at(mapped.path()))
     }
 

@@ -19,7 +19,7 @@ use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 /// and 1.5 s after these.
 const PIECE: usize = 2 << 20;
 
-/// A snapshot file in progress.
+/// A file of sections in progress.
 pub(crate) struct Sections<W> {
     file: Mutex<UnfinishedFile<W>>,
     /// The end of the last slot.

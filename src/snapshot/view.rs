@@ -58,7 +58,7 @@ impl<'a> View<'a> {
     /// The entry of a canonical key whose hash is known. Expected cost: one bucket and one entry.
     #[inline]
     pub(crate) fn find_hashed(&self, key: &[u8], hash: u64) -> Result<Option<Entry<'a>>> {
-        for offset in index::candidates(self.index, hash) {
+        for offset in index::candidates(self.index, hash, index::Load::Half) {
             if let Some(entry) = self.find_at(offset, key)? {
                 return Ok(Some(entry));
             }

@@ -683,8 +683,12 @@ mod tests {
         assert_ne!(index.seed, seed);
         for (key, offset) in keys.iter().zip(offsets) {
             assert!(
-                candidates(&index.buckets, hash_key(key.as_bytes(), index.seed))
-                    .any(|other| other == offset),
+                candidates(
+                    &index.buckets,
+                    hash_key(key.as_bytes(), index.seed),
+                    Load::Half
+                )
+                .any(|other| other == offset),
                 "{key}"
             );
         }

@@ -1,0 +1,925 @@
+//! An opened file of filter lists, and the search for the entry that decides about a URL.
+//!
+//! The search goes down from the suffix with two labels: a Bloom filter ends it for nearly all
+//! hosts. A host that is there says whether deeper ones are, so most searches end after one probe
+//! of the index. A hash alone could be wrong once in 10^12 probes, so the text of a host is compared
+//! before it counts.
+//!
+//! The most specific entry decides: of the host with the most labels, and there the longest path.
+//! An exception wins against an entry that is no more specific.
+
+use super::format::{
+    ClassRow, HOST_PATHS_LEN, HOSTS_PER_BLOCK, HostFilter, HostPathsRow, LABEL_END, ListsMetadata,
+    MAX_LABELS, PATH_ENTRY_LEN, PATH_GROUP_LEN, PathEntryRow, PathGroupRow, class_width, hash_host,
+    is_address, stored_form,
+};
+use crate::bytes::wire::{array, bytes, u32_at};
+use crate::error::{Error, Result};
+use crate::matcher::packed_rule::PackedRule;
+use crate::matcher::rule_set::RuleSet;
+use crate::matcher::wildcard;
+use crate::matcher::{Candidate, PathSignature};
+use crate::profile::Profile;
+use crate::simd::{self, AnyBackend};
+use crate::snapshot::format::{FileKind, Section};
+use crate::snapshot::index::{self, BUCKET_LEN, Load};
+use crate::snapshot::section_file::SectionFile;
+use crate::url::escape::normalize_path;
+use crate::url::{self, default_port};
+use ::bytes::Bytes;
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The most hosts that are compared with one suffix. A tag has 16 bits, so an honest index hardly
+/// ever has two hosts to compare; a forged one could have all hosts of 64 buckets.
+const MAX_COMPARED: usize = 64;
+
+/// A compiled file of filter lists: mapped ([`FilterLists::open`]) or in memory
+/// ([`FilterLists::new`]).
+///
+/// Clones share the bytes. Opening reads the header and the names of the lists, so its cost does
+/// not depend on the number of entries. Nothing that a file holds panics. Look-ups do not verify
+/// what they read: call [`verify_checksums`](Self::verify_checksums) first, or damage may change
+/// answers silently. For a file from elsewhere, call `verify`, of the feature
+/// `filter-lists`.
+#[derive(Clone)]
+pub struct FilterLists {
+    pub(super) file: SectionFile,
+    pub(super) metadata: Arc<ListsMetadata>,
+}
+
+/// The entry that decides about a URL.
+#[derive(Clone, Debug)]
+pub struct ListMatch<'l> {
+    lists: &'l FilterLists,
+    decision: ListDecision,
+}
+
+/// An entry that decides about URLs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ListDecision {
+    pub is_exception: bool,
+    /// The set of its lists.
+    set: u16,
+    entry: EntryPlace,
+}
+
+/// Where the text of an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum EntryPlace {
+    Domain { host: u32 },
+    Host { host: u32 },
+    Path { host: u32, group: u32, entry: u32 },
+}
+
+/// What the lists say about an origin, for any path.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OriginEntries {
+    /// The hosts whose entries for paths may decide, from the most labels on.
+    paths: Vec<HostPaths>,
+    /// The entry that decides if none of these does.
+    whole: Option<ListDecision>,
+}
+
+impl OriginEntries {
+    /// Whether no list has the origin, whatever the path.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.whole.is_none() && self.paths.is_empty()
+    }
+
+    /// The entry that decides about all paths alike; `None` if it depends on the path.
+    #[inline]
+    pub(crate) fn decision_of_all(&self) -> Option<Option<ListDecision>> {
+        self.paths.is_empty().then_some(self.whole)
+    }
+}
+
+/// A host of an origin with entries for paths.
+#[derive(Clone, Copy, Debug)]
+struct HostPaths {
+    host: u32,
+    /// Whether it is the host of the origin, not a domain that has it.
+    is_whole: bool,
+}
+
+/// The parts of the key of an origin that entries are compared with.
+#[derive(Clone, Copy, Debug)]
+struct OriginParts<'o> {
+    scheme: &'o [u8],
+    /// Without a dot at its end.
+    host: &'o [u8],
+    /// The port that the key has.
+    port: Option<u16>,
+}
+
+impl fmt::Debug for FilterLists {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FilterLists")
+            .field("len", &self.byte_len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl FilterLists {
+    /// Opens compiled lists in memory.
+    ///
+    /// # Errors
+    /// [`NotFilterLists`](crate::ErrorKind::NotFilterLists), and
+    /// [`DamagedLists`](crate::ErrorKind::DamagedLists) if header and metadata contradict the bytes.
+    pub fn new(data: impl Into<Bytes>) -> Result<Self> {
+        let file = SectionFile::new(data.into(), FileKind::FilterLists);
+        file.and_then(Self::of_file).map_err(Error::of_lists)
+    }
+
+    /// Maps the file at `path`. It must not be changed in place while it is open; robosieve replaces
+    /// files by renaming.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and errors of the operating system. Each names the file.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let file = SectionFile::open(path, FileKind::FilterLists);
+        file.and_then(Self::of_file)
+            .map_err(|err| err.of_lists().at(path))
+    }
+
+    fn of_file(file: SectionFile) -> Result<Self> {
+        file.verify_range(Section::ListMetadata, 0, usize::MAX)?;
+        let metadata = serde_json::from_slice(file.section(Section::ListMetadata))
+            .map_err(|err| Error::corrupt(format!("the metadata ({err})")))?;
+        Ok(Self {
+            file,
+            metadata: Arc::new(metadata),
+        })
+    }
+
+    /// The description that the file stores.
+    pub fn metadata(&self) -> &ListsMetadata {
+        &self.metadata
+    }
+
+    /// The length of the whole file in bytes.
+    pub fn byte_len(&self) -> u64 {
+        self.file.byte_len()
+    }
+
+    /// The header checksum, which identifies the content of an undamaged file.
+    pub fn checksum(&self) -> u64 {
+        self.file.checksum()
+    }
+
+    /// The name and the length in bytes of every section, in the order of the file.
+    pub fn sections(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+        self.file.sections()
+    }
+
+    /// Checks the checksums of all blocks, on all threads of the current rayon pool. This detects
+    /// accidental damage, not a forged file.
+    ///
+    /// # Errors
+    /// [`DamagedLists`](crate::ErrorKind::DamagedLists) with the section and the block.
+    pub fn verify_checksums(&self) -> Result<()> {
+        self.file
+            .verify_all()
+            .and_then(|()| self.file.verify_padding())
+            .map_err(Error::of_lists)
+    }
+
+    /// The entry that decides about a URL; `None` if no list has it, or the text is not a URL.
+    ///
+    /// Cost: a few tens of nanoseconds for most URLs, which no list names.
+    ///
+    /// # Errors
+    /// [`DamagedLists`](crate::ErrorKind::DamagedLists) if the bytes contradict each other.
+    pub fn find(&self, url: &[u8]) -> Result<Option<ListMatch<'_>>> {
+        self.searcher().find(url)
+    }
+
+    /// A searcher for many URLs, which remembers what the lists say about the last origin.
+    ///
+    /// ```
+    /// # #[cfg(feature = "filter-lists")] {
+    /// # use robosieve::filter_lists::{FilterLists, ListCompiler, ListKind};
+    /// # let mut compiler = ListCompiler::new();
+    /// # compiler.add("own", ListKind::Block, "shop.example/cart\n".as_bytes())?;
+    /// # let lists = FilterLists::new(compiler.finish()?.to_vec()?)?;
+    /// let mut searcher = lists.searcher();
+    /// for (url, is_listed) in [("/cart/1", true), ("/cart/2", true), ("/tea", false)] {
+    ///     let url = format!("https://shop.example{url}");
+    ///     assert_eq!(searcher.find(url.as_bytes())?.is_some(), is_listed);
+    /// }
+    /// # }
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    pub fn searcher(&self) -> ListSearcher<'_> {
+        ListSearcher {
+            lists: self,
+            key: Vec::new(),
+            origin: Vec::new(),
+            entries: OriginEntries::default(),
+        }
+    }
+
+    /// The hash that [`may_have`](Self::may_have) takes, of an origin that is its own canonical key and
+    /// has no port. Prefetches what that reads.
+    #[inline]
+    pub(crate) fn prefetch_origin(&self, origin: &[u8]) -> u64 {
+        let host = plain_host(origin);
+        let hash = hash_host(first_suffix(host), self.file.seed());
+        let filter: &[[u8; 8]] = self.file.section(Section::HostFilter).as_chunks().0;
+        if let Some(word) = filter.get(HostFilter::word_of(hash, filter.len())) {
+            simd::prefetch(word);
+        }
+        hash
+    }
+
+    /// Whether a list may have an entry for an origin with this hash. Nearly all that no list has are
+    /// dismissed.
+    #[inline]
+    pub(crate) fn may_have(&self, hash: u64) -> bool {
+        let filter = self.file.section(Section::HostFilter).as_chunks().0;
+        self.metadata.top_labels > 0 || HostFilter::may_have(filter, hash)
+    }
+
+    /// What the lists say about the origin with a canonical key.
+    pub(crate) fn entries_of(&self, origin: &[u8]) -> Result<OriginEntries> {
+        let mut found = OriginEntries::default();
+        let Some(origin) = OriginParts::of(origin) else {
+            return Ok(found);
+        };
+        let host = origin.host;
+        let suffixes = Suffixes::of(host);
+        // Few lists have names of one label.
+        if self.metadata.top_labels > 0
+            && let Some(label) = suffixes.top_label()
+            && let Some(number) = self.find_filtered(label)?
+        {
+            self.enter(number, label.len() == host.len(), &mut found)?;
+        }
+        let mut is_first = true;
+        for suffix in suffixes {
+            let number = match is_first {
+                true => self.find_filtered(suffix)?,
+                false => self.find_host(suffix)?,
+            };
+            is_first = false;
+            // All ancestors of an entry from two labels on are there, so nothing deeper is.
+            let Some(number) = number else {
+                break;
+            };
+            let class = self.enter(number, suffix.len() == host.len(), &mut found)?;
+            if !class.has_deeper {
+                break;
+            }
+        }
+        found.paths.reverse();
+        Ok(found)
+    }
+
+    /// Notes what the lists say about a host with a number, which is deeper than the hosts before.
+    fn enter(&self, number: u32, is_whole: bool, found: &mut OriginEntries) -> Result<ClassRow> {
+        let class = self.class_of(number)?;
+        if let Some(decision) = class.decision(number, is_whole, |set| self.first_list(set))? {
+            found.whole = Some(decision);
+            // Of less specific hosts, paths do not count any more.
+            found.paths.clear();
+        }
+        if class.has_paths {
+            found.paths.push(HostPaths {
+                host: number,
+                is_whole,
+            });
+        }
+        Ok(class)
+    }
+
+    /// The entry that decides about a path in normal form, of the origin with a canonical key.
+    pub(crate) fn decide(
+        &self,
+        origin: &[u8],
+        entries: &OriginEntries,
+        path: &[u8],
+    ) -> Result<Option<ListDecision>> {
+        let Some(origin) = OriginParts::of(origin).filter(|_| !entries.paths.is_empty()) else {
+            return Ok(entries.whole);
+        };
+        let mut budget = SearchBudget::new(&self.file);
+        for host in &entries.paths {
+            if let Some(decision) = self.decide_by_paths(&origin, *host, path, &mut budget)? {
+                return Ok(Some(decision));
+            }
+        }
+        Ok(entries.whole)
+    }
+
+    /// The entry of a host that decides about a path: the longest pattern of all groups that count.
+    fn decide_by_paths(
+        &self,
+        origin: &OriginParts<'_>,
+        host: HostPaths,
+        path: &[u8],
+        budget: &mut SearchBudget,
+    ) -> Result<Option<ListDecision>> {
+        let groups = self.groups_of(host.host)?;
+        let rules = self.file.section(Section::PathRules);
+        let mut signature = PathSignature::new();
+        let mut highest = 0;
+        let mut deciding = Vec::new();
+        for number in groups {
+            let group = PathGroupRow::decode(self.file.section(Section::PathGroups), number)?;
+            budget.take_group()?;
+            if !(group.is_domain || host.is_whole) || !origin.is_in(&group) {
+                continue;
+            }
+            let set = RuleSet::decode(rules, group.rules)?;
+            budget.take_rules(&set)?;
+            let rank = set.highest(Candidate::new(path), &mut signature, AnyBackend::detect())?;
+            if rank > highest {
+                highest = rank;
+                deciding.clear();
+            }
+            if rank == highest && rank > 0 {
+                deciding.push(number);
+            }
+        }
+        if highest == 0 {
+            return Ok(None);
+        }
+        let mut first: Option<ListDecision> = None;
+        for group in deciding {
+            for found in self.entries_with_rank(host.host, group, highest, path, budget)? {
+                let is_earlier = match &first {
+                    Some(other) => self.first_list(found.set)? < self.first_list(other.set)?,
+                    None => true,
+                };
+                if is_earlier {
+                    first = Some(found);
+                }
+            }
+        }
+        first
+            .map(Some)
+            .ok_or_else(|| Error::corrupt("a rule for paths has no entry"))
+    }
+
+    /// The entries of a group with a rank that match a path: at least the one that has the rank.
+    fn entries_with_rank(
+        &self,
+        host: u32,
+        group: u32,
+        rank: u32,
+        path: &[u8],
+        budget: &mut SearchBudget,
+    ) -> Result<Vec<ListDecision>> {
+        let groups = self.file.section(Section::PathGroups);
+        let row = PathGroupRow::decode(groups, group)?;
+        let end = PathGroupRow::decode(groups, group + 1)?.first_entry;
+        let priority = (rank / 2) as usize;
+        // A pattern without wildcards is the start of the path or, with an anchor, all of it.
+        let whole = Some(path).filter(|path| path.len() + 1 == priority);
+        let texts = match row.has_wildcards {
+            true => [Some(&b""[..]), None],
+            false => [path.get(..priority), whole],
+        };
+        let mut found = Vec::new();
+        for text in texts.into_iter().flatten() {
+            let first = self.lower_bound(row.first_entry..end, priority, text, budget)?;
+            for entry in first..end {
+                let pattern = self.path_pattern(entry)?;
+                budget.take_pattern(&pattern)?;
+                let is_beyond = !row.has_wildcards && pattern.text != text;
+                if pattern.priority() != priority || is_beyond {
+                    break;
+                }
+                let is_of_kind = pattern.row.is_exception == PackedRule::rank_allows(rank);
+                if is_of_kind && pattern.matches(path) {
+                    found.push(ListDecision {
+                        is_exception: pattern.row.is_exception,
+                        set: pattern.row.set,
+                        entry: EntryPlace::Path { host, group, entry },
+                    });
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// The first of these entries that is not before a priority and a text: the entries of a group
+    /// ascend by them.
+    fn lower_bound(
+        &self,
+        entries: Range<u32>,
+        priority: usize,
+        text: &[u8],
+        budget: &mut SearchBudget,
+    ) -> Result<u32> {
+        let (mut low, mut high) = (entries.start, entries.end.max(entries.start));
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let pattern = self.path_pattern(middle)?;
+            budget.take_pattern(&pattern)?;
+            if (pattern.priority(), pattern.text) < (priority, text) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        Ok(low)
+    }
+
+    /// The groups of a host with entries for paths.
+    fn groups_of(&self, host: u32) -> Result<Range<u32>> {
+        let rows = self.file.section(Section::HostPaths);
+        let (mut low, mut high) = (0, (rows.len() / HOST_PATHS_LEN).saturating_sub(1));
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if HostPathsRow::decode(rows, middle)?.host < host {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        let row = HostPathsRow::decode(rows, low)?;
+        if row.host != host {
+            return Err(Error::corrupt("a host without its paths"));
+        }
+        let next = HostPathsRow::decode(rows, low + 1)?;
+        Ok(row.first_group..next.first_group)
+    }
+
+    /// The pattern of an entry for paths.
+    pub(super) fn path_pattern(&self, entry: u32) -> Result<PathPattern<'_>> {
+        let rows = self.file.section(Section::PathEntries);
+        let row = PathEntryRow::decode(rows, entry)?;
+        let end = u32_at(
+            rows,
+            (entry as usize)
+                .saturating_add(1)
+                .saturating_mul(PATH_ENTRY_LEN),
+            "the end of a path",
+        )?;
+        let texts = self.file.section(Section::PathTexts);
+        let len = (end as usize).saturating_sub(row.text as usize);
+        Ok(PathPattern {
+            text: bytes(texts, row.text as usize, len, "the text of a path")?,
+            row,
+        })
+    }
+
+    /// The number of a host that is looked up first: the filter ends the search for most.
+    pub(super) fn find_filtered(&self, host: &[u8]) -> Result<Option<u32>> {
+        let hash = hash_host(host, self.file.seed());
+        let filter = self.file.section(Section::HostFilter).as_chunks().0;
+        if !HostFilter::may_have(filter, hash) {
+            return Ok(None);
+        }
+        self.find_hashed(host, hash)
+    }
+
+    fn find_host(&self, host: &[u8]) -> Result<Option<u32>> {
+        self.find_hashed(host, hash_host(host, self.file.seed()))
+    }
+
+    /// The number of a host whose hash is known.
+    pub(super) fn find_hashed(&self, host: &[u8], hash: u64) -> Result<Option<u32>> {
+        let buckets: &[[u8; BUCKET_LEN]] = self.file.section(Section::HostIndex).as_chunks().0;
+        let mut compared = 0;
+        for number in index::candidates(buckets, hash, Load::FourFifths) {
+            compared += 1;
+            if compared > MAX_COMPARED {
+                return Err(Error::corrupt("too many hosts with one tag in the index"));
+            }
+            if self.has_text(number, host)? {
+                return Ok(Some(number));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether the host with a number has this text.
+    fn has_text(&self, number: u32, host: &[u8]) -> Result<bool> {
+        let stored = self.stored_host(number)?;
+        Ok(stored.len() == host.len() && stored_form(host).eq(stored.iter().copied()))
+    }
+
+    /// The stored form of the host with a number. Decodes its block up to it.
+    pub(super) fn stored_host(&self, number: u32) -> Result<Vec<u8>> {
+        let blocks = self.file.section(Section::HostBlocks);
+        let texts = self.file.section(Section::HostTexts);
+        let block = (number / HOSTS_PER_BLOCK) as usize;
+        let mut at = u32_at(blocks, block * 4, "a block of hosts")? as usize;
+        let mut stored = Vec::with_capacity(64);
+        for _ in 0..=number % HOSTS_PER_BLOCK {
+            let [shared, len] = array(texts, at, "a host")?;
+            let own = bytes(
+                texts,
+                at.saturating_add(2),
+                len.into(),
+                "the text of a host",
+            )?;
+            if usize::from(shared) > stored.len() {
+                return Err(Error::corrupt(
+                    "a host shares more than its predecessor has",
+                ));
+            }
+            stored.truncate(shared.into());
+            stored.extend_from_slice(own);
+            at += 2 + own.len();
+        }
+        Ok(stored)
+    }
+
+    /// The host with a number in its canonical form.
+    fn host_text(&self, number: u32) -> Result<String> {
+        let mut stored = self.stored_host(number)?;
+        stored.reverse();
+        for b in stored.iter_mut().filter(|b| **b == LABEL_END) {
+            *b = b'.';
+        }
+        Ok(String::from_utf8_lossy(&stored).into_owned())
+    }
+
+    pub(super) fn class_of(&self, host: u32) -> Result<ClassRow> {
+        let classes = self.file.section(Section::HostClasses);
+        let rows = self.file.section(Section::ClassRows);
+        let width = class_width(rows);
+        let at = (host as usize).saturating_mul(width);
+        let what = "the class of a host";
+        let class = match width {
+            1 => u16::from(array::<1>(classes, at, what)?[0]),
+            _ => u16::from_le_bytes(array(classes, at, what)?),
+        };
+        ClassRow::decode(rows, class)
+    }
+
+    /// The lists of a set, in their order.
+    pub(super) fn lists_of(&self, set: u16) -> Result<&[[u8; 2]]> {
+        let sets = self.file.section(Section::ListSets);
+        let count = u32_at(sets, 0, "the number of sets")? as usize;
+        let set = usize::from(set);
+        let Some(before) = set.checked_sub(1).filter(|_| set < count) else {
+            return Err(Error::corrupt(format!("a set of lists {set} of {count}")));
+        };
+        let ends = |set: usize| u32_at(sets, 4 + 4 * set, "the end of a set");
+        let (start, end) = (ends(before)? as usize, ends(set)? as usize);
+        let ends_len = count.saturating_mul(4).saturating_add(4);
+        let at = start.saturating_mul(2).saturating_add(ends_len);
+        let len = end.saturating_sub(start).saturating_mul(2);
+        Ok(bytes(sets, at, len, "a set of lists")?.as_chunks().0)
+    }
+
+    /// The first list of a set.
+    fn first_list(&self, set: u16) -> Result<u16> {
+        let first = self.lists_of(set)?.first();
+        first
+            .map(|list| u16::from_le_bytes(*list))
+            .ok_or_else(|| Error::corrupt("an empty set of lists"))
+    }
+}
+
+impl ClassRow {
+    /// The entry for the whole host that decides: an exception if there is one, and of equal ones
+    /// that of the list that comes first.
+    fn decision(
+        &self,
+        host: u32,
+        is_whole: bool,
+        first_list: impl Fn(u16) -> Result<u16>,
+    ) -> Result<Option<ListDecision>> {
+        let entries = [
+            (true, self.domain_exception, EntryPlace::Domain { host }),
+            (true, self.host_exception, EntryPlace::Host { host }),
+            (false, self.domain, EntryPlace::Domain { host }),
+            (false, self.host, EntryPlace::Host { host }),
+        ];
+        let mut deciding: Option<ListDecision> = None;
+        for (is_exception, set, entry) in entries {
+            let counts = set != 0 && (is_whole || matches!(entry, EntryPlace::Domain { .. }));
+            if !counts {
+                continue;
+            }
+            let is_earlier = match &deciding {
+                None => true,
+                Some(other) if other.is_exception != is_exception => false,
+                Some(other) => first_list(set)? < first_list(other.set)?,
+            };
+            if is_earlier {
+                deciding = Some(ListDecision {
+                    is_exception,
+                    set,
+                    entry,
+                });
+            }
+        }
+        Ok(deciding)
+    }
+}
+
+/// The pattern of an entry for paths.
+pub(super) struct PathPattern<'f> {
+    pub text: &'f [u8],
+    pub row: PathEntryRow,
+}
+
+impl PathPattern<'_> {
+    pub(super) fn priority(&self) -> usize {
+        self.text.len() + usize::from(self.row.is_anchored)
+    }
+
+    fn matches(&self, path: &[u8]) -> bool {
+        wildcard::matches(self.text, self.row.is_anchored, path)
+    }
+}
+
+/// What the search for one URL may still read of the rules for paths.
+///
+/// It reads each group and its rule set once. In a forged file, many groups could refer to the same
+/// large rule set, to the same entries or to the same texts: a megabyte took seconds for each URL.
+struct SearchBudget {
+    groups: usize,
+    rule_bytes: usize,
+    pattern_bytes: usize,
+}
+
+impl SearchBudget {
+    /// The most often that an entry is read: by two binary searches, and from where each ends.
+    const READS: usize = 4;
+
+    fn new(file: &SectionFile) -> Self {
+        let entries = file.section(Section::PathEntries).len();
+        let texts = file.section(Section::PathTexts).len();
+        Self {
+            groups: file.section(Section::PathGroups).len() / PATH_GROUP_LEN,
+            rule_bytes: file.section(Section::PathRules).len(),
+            pattern_bytes: entries.saturating_add(texts).saturating_mul(Self::READS),
+        }
+    }
+
+    fn take_group(&mut self) -> Result<()> {
+        take(&mut self.groups, 1, "groups")
+    }
+
+    fn take_rules(&mut self, set: &RuleSet<'_>) -> Result<()> {
+        take(&mut self.rule_bytes, set.encoded_len(), "rule sets")
+    }
+
+    fn take_pattern(&mut self, pattern: &PathPattern<'_>) -> Result<()> {
+        let len = PATH_ENTRY_LEN.saturating_add(pattern.text.len());
+        take(&mut self.pattern_bytes, len, "entries")
+    }
+}
+
+fn take(left: &mut usize, amount: usize, what: &str) -> Result<()> {
+    match left.checked_sub(amount) {
+        Some(rest) => *left = rest,
+        None => {
+            return Err(Error::corrupt(format!(
+                "hosts or groups share {what} for paths"
+            )));
+        }
+    }
+    Ok(())
+}
+
+impl<'o> OriginParts<'o> {
+    /// The parts of a canonical key.
+    fn of(key: &'o [u8]) -> Option<Self> {
+        let scheme_end = memchr::memmem::find(key, b"://")?;
+        let (scheme, authority) = (key.get(..scheme_end)?, key.get(scheme_end + 3..)?);
+        // Colons within an IPv6 address are before its bracket.
+        let port_at = match memchr::memrchr(b']', authority) {
+            Some(bracket) => bracket + 1,
+            None => memchr::memchr(b':', authority).unwrap_or(authority.len()),
+        };
+        let (host, port) = authority.split_at_checked(port_at)?;
+        let digits = port.strip_prefix(b":");
+        let port = digits.and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
+        Some(Self {
+            scheme,
+            host: host.strip_suffix(b".").unwrap_or(host),
+            port,
+        })
+    }
+
+    /// Whether a group of rules counts for URLs of this origin.
+    fn is_in(&self, group: &PathGroupRow) -> bool {
+        let port = Some(group.port).filter(|port| *port != 0);
+        match group.scheme.name() {
+            Some(scheme) => scheme.as_bytes() == self.scheme && port == self.port,
+            None => {
+                let own = self.port.or_else(|| default_port(self.scheme));
+                port.is_none() || port == own
+            }
+        }
+    }
+}
+
+/// The suffixes of a host from two labels on, down to the host itself. An address, and a name with
+/// one label, is its only suffix.
+struct Suffixes<'h> {
+    host: &'h [u8],
+    /// The start of the next suffix.
+    next: Option<usize>,
+    labels_left: usize,
+}
+
+/// The first suffix of a host that is looked up.
+#[inline]
+fn first_suffix(host: &[u8]) -> &[u8] {
+    if is_address(host) {
+        return host;
+    }
+    let top = memchr::memrchr(b'.', host).unwrap_or(0);
+    let start = memchr::memrchr(b'.', &host[..top]).map_or(0, |dot| dot + 1);
+    &host[start..]
+}
+
+/// The host of an origin `http://host` or `https://host`, without a dot at its end.
+#[inline]
+fn plain_host(origin: &[u8]) -> &[u8] {
+    let start = if origin.get(4) == Some(&b's') { 8 } else { 7 };
+    let host = origin.get(start..).unwrap_or_default();
+    host.strip_suffix(b".").unwrap_or(host)
+}
+
+impl<'h> Suffixes<'h> {
+    fn of(host: &'h [u8]) -> Self {
+        Self {
+            host,
+            next: Some(host.len() - first_suffix(host).len()),
+            labels_left: MAX_LABELS,
+        }
+    }
+
+    /// The last label of a name with several.
+    fn top_label(&self) -> Option<&'h [u8]> {
+        let dot = memchr::memrchr(b'.', self.host).filter(|_| !is_address(self.host))?;
+        self.host.get(dot + 1..)
+    }
+}
+
+impl<'h> Iterator for Suffixes<'h> {
+    type Item = &'h [u8];
+
+    fn next(&mut self) -> Option<&'h [u8]> {
+        let start = self.next?;
+        self.labels_left = self.labels_left.checked_sub(1)?;
+        self.next = match start.checked_sub(1) {
+            None => None,
+            Some(dot) => Some(memchr::memrchr(b'.', &self.host[..dot]).map_or(0, |dot| dot + 1)),
+        };
+        self.host.get(start..)
+    }
+}
+
+/// The rest of a URL after its origin, with or without a fragment, as a path in the normal form that
+/// entries are compared with.
+pub(crate) fn list_path(rest: &[u8]) -> Cow<'_, [u8]> {
+    let path = &rest[..memchr::memchr(b'#', rest).unwrap_or(rest.len())];
+    match path.first() {
+        None => Cow::Borrowed(b"/"),
+        Some(b'/') => normalize_path(path, Profile::Google),
+        Some(_) => {
+            let path = [b"/", path].concat();
+            Cow::Owned(normalize_path(&path, Profile::Google).into_owned())
+        }
+    }
+}
+
+/// Finds the entries that decide about many URLs: [`FilterLists::searcher`].
+#[derive(Clone, Debug)]
+pub struct ListSearcher<'l> {
+    lists: &'l FilterLists,
+    /// Memory for keys of origins that are not in canonical form.
+    key: Vec<u8>,
+    /// The key of the last origin; empty before the first.
+    origin: Vec<u8>,
+    /// What the lists say about it.
+    entries: OriginEntries,
+}
+
+impl<'l> ListSearcher<'l> {
+    /// As [`FilterLists::find`]. Cost: for a URL of the same origin as the last one, a comparison of
+    /// the origins; and the rules for paths, if the lists have some for the host.
+    ///
+    /// # Errors
+    /// [`DamagedLists`](crate::ErrorKind::DamagedLists) if the bytes contradict each other.
+    pub fn find(&mut self, url: &[u8]) -> Result<Option<ListMatch<'l>>> {
+        let found = self.decide(url).map_err(Error::of_lists)?;
+        Ok(found.map(|decision| ListMatch {
+            lists: self.lists,
+            decision,
+        }))
+    }
+
+    /// The entry that decides about a URL.
+    pub(crate) fn decide(&mut self, url: &[u8]) -> Result<Option<ListDecision>> {
+        let Self {
+            lists,
+            key,
+            origin,
+            entries,
+        } = self;
+        let Some(parts) = url::split(url, Profile::Google, key) else {
+            return Ok(None);
+        };
+        if parts.origin != origin.as_slice() {
+            // After an error, nothing is known of the origin.
+            origin.clear();
+            *entries = lists.entries_of(parts.origin)?;
+            origin.extend_from_slice(parts.origin);
+        }
+        // Few hosts have entries for paths.
+        if let Some(decision) = entries.decision_of_all() {
+            return Ok(decision);
+        }
+        lists.decide(parts.origin, entries, &list_path(parts.path))
+    }
+}
+
+impl<'l> ListMatch<'l> {
+    /// Whether the entry is an exception, so that the URL is not listed.
+    pub fn is_exception(&self) -> bool {
+        self.decision.is_exception
+    }
+
+    /// The names of the lists that have the entry, in their order.
+    pub fn lists(&self) -> impl Iterator<Item = &'l str> + use<'l> {
+        let names = &self.lists.metadata.lists;
+        let numbers = self.list_numbers();
+        numbers.filter_map(|list| names.get(list).map(|list| list.name.as_str()))
+    }
+
+    /// The positions of these lists in [`ListsMetadata::lists`], ascending.
+    pub fn list_numbers(&self) -> impl Iterator<Item = usize> + use<'l> {
+        // A set of a damaged file has no lists.
+        let lists = self.lists.lists_of(self.decision.set).unwrap_or_default();
+        let numbers = lists.iter().map(|list| u16::from_le_bytes(*list).into());
+        let count = self.lists.metadata.lists.len();
+        // The lists of a set ascend. A forged set could repeat one with a long name.
+        let mut next = 0;
+        numbers.map_while(move |list: usize| {
+            if list < next || list >= count {
+                return None;
+            }
+            next = list + 1;
+            Some(list)
+        })
+    }
+
+    /// The entry as a line of a list: `example.com`, `=example.com` for a host without its
+    /// subdomains, or a URL prefix. Exceptions begin with `@@`.
+    ///
+    /// # Errors
+    /// [`DamagedLists`](crate::ErrorKind::DamagedLists) if the bytes contradict each other.
+    pub fn entry(&self) -> Result<String> {
+        self.entry_text().map_err(Error::of_lists)
+    }
+
+    fn entry_text(&self) -> Result<String> {
+        let mark = if self.is_exception() { "@@" } else { "" };
+        let lists = self.lists;
+        Ok(match self.decision.entry {
+            EntryPlace::Domain { host } => format!("{mark}{}", lists.host_text(host)?),
+            EntryPlace::Host { host } => {
+                let text = lists.host_text(host)?;
+                // An address has no subdomains.
+                let exact = if is_address(text.as_bytes()) { "" } else { "=" };
+                format!("{mark}{exact}{text}")
+            }
+            EntryPlace::Path { host, group, entry } => {
+                let group = PathGroupRow::decode(lists.file.section(Section::PathGroups), group)?;
+                let pattern = lists.path_pattern(entry)?;
+                let scheme = group.scheme.name().map(|name| format!("{name}://"));
+                // `*.gif/` would be taken for a part of a path.
+                let domain = match (group.is_domain, &scheme) {
+                    (false, _) => "",
+                    (true, Some(_)) => "*.",
+                    (true, None) => "||",
+                };
+                let port = if group.port == 0 {
+                    String::new()
+                } else {
+                    format!(":{}", group.port)
+                };
+                let end = if pattern.row.is_anchored { "$" } else { "" };
+                // An entry for a scheme or a port has all paths.
+                let has_origin = group.port != 0 || scheme.is_some();
+                let path = String::from_utf8_lossy(pattern.text);
+                let path = match &*path {
+                    "/" if has_origin && end.is_empty() => "",
+                    path => path,
+                };
+                format!(
+                    "{mark}{}{domain}{}{port}{path}{end}",
+                    scheme.unwrap_or_default(),
+                    lists.host_text(host)?,
+                )
+            }
+        })
+    }
+}
