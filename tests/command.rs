@@ -34,6 +34,7 @@ pub const VERBS: &[&str] = &[
     "inspect",
     "export",
     "lint",
+    "lists",
     "agents",
     "diff",
     "due",

@@ -268,6 +268,7 @@ const RUNS: &[&str] = &[
     "compile -o out0 web.captures half.jsonl",
     "captures -o out0.captures --stats-json out1 all.jsonl robots.warc",
     "captures --memory 0 -o out0.captures web.captures half.jsonl",
+    "lists -o out0 --stats-json out1 a=domains.txt --allow b=domains.txt",
 ];
 
 /// The inputs of [`RUNS`].
@@ -286,6 +287,10 @@ fn inputs_of_runs() -> TestDir {
     write("all.jsonl", lines.concat().as_bytes());
     write("half.jsonl", lines[..lines.len() / 2].concat().as_bytes());
     write("list.txt", list().as_bytes());
+    let domains: String = (0..40_000)
+        .map(|number| format!("h{}.{}.example\n", number * 7919 % 30_011, number % 97))
+        .collect();
+    write("domains.txt", domains.as_bytes());
     let groups = [3000, 1, 2000, 700, 900, 4000];
     write(
         "pages.parquet",

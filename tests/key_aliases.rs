@@ -49,6 +49,7 @@ const COMMANDS: &[&str] = &[
     "audit -q -s s --host https://news.example access.log --json",
     "audit -q -s s --host https://news.example access.log --html page.html --stats-json stats.json",
     "bench --origins 10 --urls 10 --json",
+    "lists -q -o own.rlists own=domains.txt --stats-json stats.json",
 ];
 
 /// Checks the objects in a value, and collects their keys with an older word.
@@ -89,6 +90,7 @@ fn keys_with_an_older_word_have_an_alias_in_the_json_of_every_verb() {
         "robots.txt",
         "User-agent: *\nDisallow: /a\nDisallow: /a/b\n",
     );
+    dir.write("domains.txt", "news.example\n");
     dir.write("weights.txt", "news.example,2\n");
     dir.write("groups.txt", "news.example,news\n");
     let mut found = BTreeSet::new();

@@ -38,6 +38,7 @@ mod hostile_text;
 mod key_aliases;
 mod layers;
 mod lint;
+mod lists;
 mod many;
 mod max_failing;
 mod outputs;

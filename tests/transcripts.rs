@@ -20,6 +20,7 @@ const PAGES: &[&str] = &[
     "docs/EXPORT.md",
     "docs/GUIDE.md",
     "docs/LINT.md",
+    "docs/LISTS.md",
     "docs/REPORT.md",
     "docs/WARC.md",
 ];

@@ -17,6 +17,7 @@ use crate::help_text::{
 use crate::inputs::refuse_remote;
 use crate::inspect::InspectArgs;
 use crate::lint::LintArgs;
+use crate::lists::ListsArgs;
 use crate::numbers::parse_threads;
 use crate::report::ReportArgs;
 use clap::{ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -110,6 +111,8 @@ pub(crate) enum Verb {
     Due(DueArgs),
     /// List known crawlers, or rank the names in a snapshot's robots.txt files
     Agents(AgentsArgs),
+    /// Compile your own lists of domains and URL prefixes, or look URLs up in them
+    Lists(ListsArgs),
     /// Time the stages of judging, on your data or on a synthetic web
     Bench(BenchArgs),
     /// Print a shell completion script

@@ -33,8 +33,9 @@ URLs:
   report       Report how much robots.txt files disallow to agents, and why
   audit        Find the crawlers in access logs that broke the rules
 
-robots.txt files:
+robots.txt files, and your own lists:
   lint         Find mistakes in robots.txt files, or count those of a snapshot
+  lists        Compile your own lists of domains and URL prefixes, or look URLs up in them
 
 Tools:
   agents       List known crawlers, or rank the names in a snapshot's robots.txt files
@@ -49,7 +50,6 @@ pub(super) const SHORT_EXAMPLES: &str = "\
 Examples:
   robosieve compile -o web.rsieve crawl-robots-*.warc.gz
   robosieve filter -s web.rsieve -a GPTBot urls.txt.gz -o allowed.txt.zst
-  robosieve check --robots robots.txt -a GPTBot /private/
 
 `robosieve COMMAND -h` is a summary of a command, `robosieve COMMAND --help` its whole help.";
 
@@ -132,6 +132,41 @@ the format.
 
 Checksums detect damage, not intent: take captures files only from those whose snapshots you would \
 take.";
+
+pub(super) const LISTS_SHORT: &str = "\
+Examples:
+  robosieve lists -o own.rlists adult=adult/domains ads=hosts.txt.gz --allow ours=good.txt
+  robosieve lists own.rlists --find https://www.example.com/
+
+`robosieve lists --help` shows all options, examples and details.";
+
+pub(super) const LISTS_EXAMPLES: &str = "\
+Examples:
+  robosieve lists -o own.rlists adult=adult/domains ads=hosts.txt.gz --allow ours=good.txt
+  robosieve lists own.rlists --find https://www.example.com/
+  robosieve lists own.rlists
+  robosieve lists ads=hosts.txt --find https://ads.example.com/banner.png
+
+A list has one entry per line, in any of these forms, also mixed:
+
+  example.com            the host and all its subdomains; also *.example.com and ||example.com^
+  0.0.0.0 a.example      a hosts file: each name with its subdomains, but for localhost and the like
+  address=/a.example/    dnsmasq: the same; also server=/a.example/ and local=/a.example/
+  =example.com           the host without its subdomains
+  192.0.2.1, [::1]       an address
+  example.com/path       URLs of the host that begin so; also https://example.com:8080/path
+  example.com/*/print$   a pattern with * and $, as in robots.txt
+  @@||good.example^      an exception; so are all entries of --allow
+
+`#` and `!` begin comments. Case, Punycode, default ports, user information and a dot at the end of \
+a host do not matter. Other lines, such as regular expressions and adblock rules with options, are \
+skipped, counted, and the first ones are named.
+
+The most specific entry decides: that of the host with the most labels, and there the one with the \
+longest path. Between an exception and a listed entry that are equal, the exception wins.
+
+The compiled file is mapped into memory, and opens at once. The same lists give the same bytes. \
+docs/LISTS.md has the details, and docs/FORMAT.md every byte.";
 
 pub(super) const FILTER_SHORT: &str = "\
 Examples:

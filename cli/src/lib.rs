@@ -26,6 +26,7 @@ mod judge_args;
 mod judge_job;
 mod judge_run;
 mod lint;
+mod lists;
 mod man;
 mod numbers;
 mod option_guard;
@@ -159,6 +160,7 @@ fn perform(verb: Verb, quiet: bool) -> anyhow::Result<ExitCode> {
         Verb::Due(args) => due::run(&args, quiet).map(done),
         Verb::Report(args) => report::run(&args, quiet).map(done),
         Verb::Audit(args) => audit::run(args, quiet).map(done),
+        Verb::Lists(args) => lists::run(&args, quiet).map(done),
         Verb::Bench(args) => bench::run(&args, quiet).map(done),
         Verb::Completions(args) => completions::run(&args).map(done),
         Verb::Man(args) => man::run(&args).map(done),
