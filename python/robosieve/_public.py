@@ -2,6 +2,7 @@
 
 from ._compiler import Compiler as Compiler, compile as compile
 from ._files import annotate as annotate, filter as filter
+from ._lists import ListMatch as ListMatch, Lists as Lists
 from ._native import (
     Array as Array,
     ExportedTable as ExportedTable,

@@ -19,6 +19,7 @@ mod export;
 mod files;
 mod interrupt;
 mod judging;
+mod lists;
 mod options;
 mod origins;
 mod result_array;
@@ -44,6 +45,8 @@ mod _native {
     use super::export::{ExportedTable, export};
     #[pymodule_export]
     use super::files::{annotate, filter};
+    #[pymodule_export]
+    use super::lists::Lists;
     #[pymodule_export]
     use super::options::agents;
     #[pymodule_export]

@@ -81,12 +81,11 @@ impl Array {
     /// For numbers outside the dictionary.
     pub(crate) fn words(
         words: &[&str],
-        numbers: Vec<i8>,
+        numbers: Vec<i32>,
         nulls: Option<NullBuffer>,
     ) -> PyResult<Self> {
         let words = Self::texts(words.iter().map(|word| Some(word.as_bytes())))?;
         // Polars and DuckDB read dictionaries with any numbers; pyarrow's own have these.
-        let numbers: Vec<i32> = numbers.into_iter().map(i32::from).collect();
         let data_type = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
         let builder = ArrayData::builder(data_type)
             .len(numbers.len())

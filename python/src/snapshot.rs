@@ -440,7 +440,7 @@ impl Snapshot {
         let judge = self.judge_of_any(py, &[], options)?;
         let number = |reason| Reason::ALL.iter().position(|other| *other == reason);
         let reason =
-            |verdicts: VerdictsRef<'_>| number(verdicts.reason()).unwrap_or_default() as i8;
+            |verdicts: VerdictsRef<'_>| number(verdicts.reason()).unwrap_or_default() as i32;
         let column = Column::new(&judge, urls, threads, times)?;
         self.judge_column(py, column, reason, |keys, nulls| {
             Array::words(&Reason::ALL.map(Reason::name), keys, nulls)

@@ -1,0 +1,135 @@
+"""Your own lists of domains and URL prefixes, compiled by ``robosieve lists``."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from . import _native
+from ._options import Path
+from ._results import as_urls, like
+from ._snapshot import Verify, _depth
+
+
+@dataclass(frozen=True)
+class ListMatch:
+    """The entry that decides about a URL: see :meth:`Lists.find`."""
+
+    lists: tuple[str, ...]
+    """The names of the lists that have the entry, in their order."""
+    entry: str
+    """The entry as a line of a list: ``example.com``, or ``=example.com`` without subdomains."""
+    is_exception: bool
+    """Whether the entry is an exception, so that the URL is not listed."""
+
+
+class Lists:
+    """Compiled filter lists, mapped into memory.
+
+    >>> lists = robosieve.Lists("own.rlists")
+    >>> lists.match(["https://www.adult.example/", "https://tea.example/"])
+    ['list:adult', None]
+
+    ``robosieve lists -o own.rlists adult=domains.txt`` makes the file; docs/LISTS.md says which forms
+    entries have, and which entry decides.
+
+    Args:
+        path: A local file.
+        verify: What to verify: True, all checksums; False, nothing; ``"full"``, also the structure,
+            for a file from elsewhere.
+
+    Raises:
+        OSError: The file cannot be read.
+        RobosieveError: It is not a compiled file of lists, or is damaged.
+
+    It does not change, can be used from several threads at once, and pickles by its path, or with its
+    bytes. Cost of opening: a pass over the file, or nothing with ``verify=False``.
+    """
+
+    def __init__(self, path: Path, *, verify: Verify = True) -> None:
+        self._path: str | None = os.path.abspath(os.fspath(path))
+        self._data: bytes | None = None
+        self._take(_native.Lists(self._path, _depth(verify)), verify)
+
+    def _take(self, native: _native.Lists, verify: Verify) -> None:
+        self._native, self._verify = native, verify
+        self._metadata: dict[str, Any] = json.loads(native.metadata())
+
+    @classmethod
+    def from_bytes(cls, data: bytes | bytearray | memoryview, *, verify: Verify = True) -> Lists:
+        """Lists in memory: the bytes of a compiled file.
+
+        Raises:
+            RobosieveError: They are not those of a compiled file, or are damaged.
+        """
+        lists = cls.__new__(cls)
+        lists._path, lists._data = None, bytes(data)
+        lists._take(_native.Lists.from_bytes(lists._data, _depth(verify)), verify)
+        return lists
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the lists, in their order."""
+        return [each["name"] for each in self._metadata["lists"]]
+
+    @property
+    def checksum(self) -> str:
+        """Sixteen hexadecimal digits that identify the content."""
+        return f"{self._native.checksum:016x}"
+
+    def match(self, urls: Any) -> Any:
+        """The reason for each URL that is listed.
+
+        Args:
+            urls: A column of n URLs, as for :meth:`Snapshot.verdicts`.
+
+        Returns:
+            n words: ``list:`` and the name of the first list that has the deciding entry. Null for a
+            URL that no list names, or that an exception covers, for text that is not a URL, and for
+            null. They are dictionary-encoded: a ``DictionaryArray`` of pyarrow, a Categorical of Polars
+            or pandas. NumPy gets objects, a sequence gets a list of str and None.
+
+        Raises:
+            TypeError: ``urls`` has another type.
+            RobosieveError: The file is damaged, and was opened with ``verify=False``.
+
+        The interpreter's lock is released. One thread does the work.
+        """
+        return like(urls, self._native.match_column(as_urls(urls)), "robots_list", _native.Array.tolist)
+
+    def find(self, url: str | bytes) -> ListMatch | None:
+        """The entry that decides about a URL; None if no list has one, or the text is not a URL.
+
+        >>> lists.find("https://www.adult.example/")
+        ListMatch(lists=('adult',), entry='adult.example', is_exception=False)
+
+        Raises:
+            TypeError: ``url`` is neither str nor bytes.
+            RobosieveError: As for :meth:`match`.
+        """
+        found = self._native.find(url)
+        if found is None:
+            return None
+        is_exception, names, entry = found
+        return ListMatch(tuple(names), entry, is_exception)
+
+    def __repr__(self) -> str:
+        return f"<robosieve.Lists {self._path or 'in memory'}: {', '.join(self.names)}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._data is not None:
+            return _unpickled_bytes, (self._data, self._verify)
+        return _unpickled, (self._path, self.checksum, self._verify)
+
+
+def _unpickled(path: str, checksum: str, verify: Verify) -> Lists:
+    lists = Lists(path, verify=verify)
+    if lists.checksum != checksum:
+        raise ValueError(f"{path}: its content is another than that of the pickled lists")
+    return lists
+
+
+def _unpickled_bytes(data: bytes, verify: Verify) -> Lists:
+    return Lists.from_bytes(data, verify=verify)
