@@ -40,6 +40,14 @@ pub enum Remedy {
     UseAsPrevious,
     /// Skip damaged places of archives.
     SkipDamage,
+    /// Compile lists into a file first, or give the texts in another way.
+    CompileLists,
+    /// Name filter lists.
+    NameLists,
+    /// Name a snapshot and agents.
+    NameAgents,
+    /// Add the lists and the entry that name a URL, in a form with room for them.
+    AddListColumns,
     /// Use fewer threads.
     UseFewerThreads,
     /// Name the column of the URLs.

@@ -10,13 +10,15 @@ use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::io::Cursor;
 
-/// The lines of a list as objects with all added keys.
+/// The lines of a list as objects with all added keys, except those of filter lists.
 pub(crate) fn added(judge: &Judge, list: &[u8]) -> Vec<Value> {
     let mut out = Vec::new();
     let input = Input::from_reader("list", Cursor::new(list.to_owned()));
+    let of_lists = [AddedColumn::List, AddedColumn::Entry];
+    let columns = AddedColumn::NAMES.iter().map(|(column, _)| *column);
     let job = Job::new(judge)
         .form(Form::Jsonl)
-        .add_columns(AddedColumn::NAMES.iter().map(|(column, _)| *column));
+        .add_columns(columns.filter(|column| !of_lists.contains(column)));
     let written = job.annotate(vec![input], Output::from_writer(&mut out));
     written.unwrap().commit().unwrap();
     let lines = out.split(|byte| *byte == b'\n');

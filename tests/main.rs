@@ -42,6 +42,7 @@ mod lists;
 mod many;
 mod max_failing;
 mod outputs;
+mod own_lists;
 mod parquet;
 mod parquet_metadata;
 mod parquet_shapes;

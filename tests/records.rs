@@ -326,7 +326,7 @@ fn all_formats_give_the_same_verdicts() {
             other: Some(Output::from_writer(&mut other)),
             unknown: Some(Output::from_writer(&mut unknown)),
             invalid: Some(Output::from_writer(&mut invalid)),
-            index: None,
+            ..Outputs::default()
         };
         Job::new(&judge)
             .keep(Keep::Allowed, Require::All)

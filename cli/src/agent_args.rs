@@ -303,6 +303,7 @@ const FILE_EXTENSIONS: &[&str] = &[
 ];
 
 /// The agents of a run, and the sets among them.
+#[derive(Default)]
 pub(crate) struct SelectedAgents {
     pub agents: Vec<Agent>,
     /// Each set once, in the order of their first use.

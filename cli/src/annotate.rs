@@ -1,11 +1,13 @@
 //! `robosieve annotate`: adds verdicts to every line.
 
 use crate::help_text::{ANNOTATE_EXAMPLES, ANNOTATE_SHORT, COMMON};
-use crate::judge_args::agent_required;
+use crate::judge_args::any_agent;
 use crate::judge_job::{Action, Annotation, JobPaths};
 use crate::judge_run::JudgeRunArgs;
+use crate::list_args::{adapt, source_required};
 use crate::summary::print_agents;
 use crate::value_enums::{listing_values, named};
+use anyhow::bail;
 use clap::Args;
 use robosieve::job::{AddedColumn, Form};
 use std::path::PathBuf;
@@ -23,8 +25,10 @@ JSON lines (--as jsonl) get keys after the verdicts, and tables (--as csv) and P
 #[command(
     after_help = ANNOTATE_SHORT,
     after_long_help = ANNOTATE_EXAMPLES,
-    group = agent_required(),
-    mut_arg("stats_json", |arg| arg.help_heading(COMMON))
+    group = any_agent(),
+    group = source_required(),
+    mut_arg("stats_json", |arg| arg.help_heading(COMMON)),
+    mut_args(adapt)
 )]
 pub(crate) struct AnnotateArgs {
     #[command(flatten)]
@@ -44,7 +48,7 @@ pub(crate) struct AnnotateArgs {
     /// The extensions .gz and .zst compress. A record of a WARC file becomes a line.
     #[arg(short, long, value_name = "FILE", help_heading = COMMON)]
     pub output: Option<PathBuf>,
-    /// Add keys or columns: origin, reason, crawl_delay, rule, line, agent
+    /// Add keys or columns (origin,reason,rule,list)
     #[arg(
         long,
         value_parser = named::<AddedColumn>(),
@@ -69,6 +73,15 @@ pub(crate) struct AnnotateArgs {
 }
 
 pub(crate) fn run(args: &AnnotateArgs, quiet: bool) -> anyhow::Result<()> {
+    let writes_lists = [AddedColumn::List, AddedColumn::Entry]
+        .iter()
+        .any(|column| args.add.contains(column));
+    if args.run.lists.are_named() && !writes_lists {
+        bail!(
+            "the verdicts are those of the robots.txt alone, so nothing would show the lists; write \
+             them with --add list,entry (of lines with --as jsonl), or use `filter`"
+        );
+    }
     let action = Action::Annotate(Annotation {
         form: args.form,
         name: args.as_name.clone(),

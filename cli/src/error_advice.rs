@@ -40,6 +40,12 @@ fn advice(err: &Error) -> Option<String> {
         }
         Remedy::UseAsPrevious => "; a snapshot is given as --previous",
         Remedy::SkipDamage => " (--skip-damaged skips damaged places and counts them)",
+        Remedy::CompileLists => {
+            "; `robosieve lists -o FILE LIST...` compiles texts, and --block LIST takes one as it is"
+        }
+        Remedy::NameAgents => " (-s SNAP -a AGENT)",
+        Remedy::NameLists => " (--lists FILE or --block LIST)",
+        Remedy::AddListColumns => " (--add list,entry; of lines with --as jsonl)",
         Remedy::UseFewerThreads => " (-j N)",
         Remedy::NameColumn if is_table => "; name the column of the URLs with --field NAME",
         Remedy::NameColumn => {

@@ -2,9 +2,10 @@
 
 use crate::figures::counts::{counted, counted_as};
 use crate::help_text::{COMMON, FILTER_EXAMPLES, FILTER_SHORT};
-use crate::judge_args::agent_required;
+use crate::judge_args::any_agent;
 use crate::judge_job::{Action, JobPaths, Selection};
 use crate::judge_run::JudgeRunArgs;
+use crate::list_args::{ANY_LIST, adapt, source_required};
 use crate::stderr::print_line;
 use crate::summary::reason_counts;
 use crate::value_enums::{listing_values, named};
@@ -24,8 +25,10 @@ The values are those of `annotate --add`. Tables and Parquet files get columns, 
 #[command(
     after_help = FILTER_SHORT,
     after_long_help = FILTER_EXAMPLES,
-    group = agent_required(),
-    mut_arg("stats_json", |arg| arg.help_heading(COMMON))
+    group = any_agent(),
+    group = source_required(),
+    mut_arg("stats_json", |arg| arg.help_heading(COMMON)),
+    mut_args(adapt)
 )]
 pub(crate) struct FilterArgs {
     #[command(flatten)]
@@ -97,6 +100,11 @@ pub(crate) struct FilterArgs {
     /// With --out-dir, this is a directory.
     #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = COMMON)]
     pub invalid_to: Option<PathBuf>,
+    /// Write the lines that a list names here
+    ///
+    /// Whatever their robots.txt says. With --out-dir, this is a directory.
+    #[arg(long, value_name = "FILE", requires = ANY_LIST, help_heading = COMMON)]
+    pub listed_to: Option<PathBuf>,
     /// Write an offset index of the kept WARC records here (CDXJ)
     ///
     /// With --out-dir, this is a directory. Entries are in the order of the output; `LC_ALL=C sort`
@@ -130,6 +138,7 @@ pub(crate) fn run(args: &FilterArgs, quiet: bool) -> anyhow::Result<()> {
         disallowed: args.disallowed_to.clone(),
         unknown: args.unknown_to.clone(),
         invalid: args.invalid_to.clone(),
+        listed: args.listed_to.clone(),
         cdxj: args.cdxj.clone(),
         of_directory: false,
     };
@@ -161,6 +170,16 @@ fn print_hints(args: &FilterArgs, stats: &FilterStats) {
             "not written: {} of unknown origins (--unknown {verdict} keeps, --unknown-to FILE \
              writes them)",
             counted(stats.unknown, "line")
+        ));
+    }
+    if stats.listed() > 0 && args.listed_to.is_none() {
+        print_line(format_args!(
+            "not written: {} (--listed-to FILE writes them)",
+            counted_as(
+                stats.listed(),
+                "line that a list names",
+                "lines that a list names"
+            )
         ));
     }
     if stats.invalid > 0 && args.invalid_to.is_none() {

@@ -170,7 +170,7 @@ docs/LISTS.md has the details, and docs/FORMAT.md every byte.";
 
 pub(super) const FILTER_SHORT: &str = "\
 Examples:
-  robosieve filter -s web.rsieve -a GPTBot urls.txt.gz -o allowed.txt.zst
+  robosieve filter -s web.rsieve -a GPTBot --lists own.rlists urls.txt.gz -o allowed.txt.zst
   robosieve filter -s web.rsieve -a @ai-train --keep disallowed --require any urls.txt
 
 `robosieve filter --help` shows all options, examples and details.";
@@ -194,10 +194,18 @@ Examples:
   robosieve filter -s web.rsieve -a GPTBot --field page.url crawl.parquet -o allowed.parquet
   robosieve filter -s web.rsieve -a GPTBot --out-dir allowed 'pages/**/*.parquet'
   robosieve filter -s web.rsieve -a CCBot crawl.warc.wet.gz -o kept.warc.wet.gz --cdxj kept.cdxj
+  robosieve filter -s web.rsieve -a MyBot --lists own.rlists urls.txt -o go.txt \
+      --listed-to listed.txt
+  robosieve filter --block ads=hosts.txt --allow good.txt urls.txt > without-ads.txt
 
 Every line goes to exactly one output, in order and unchanged, except for what --disallowed-add \
 adds. Lines without an output are counted. If the kept lines go to a pipe that closes early \
 (| head), the run continues until its files are complete.
+
+With --lists or --block, a line is kept if it has the verdict of --keep and no list names it. A \
+line that a list names counts as listed only, and goes to --listed-to, whatever its robots.txt \
+says. Without -s, the lists alone decide. An exception takes a URL off the lists, and changes no \
+verdict. `robosieve lists --help` has the forms of entries, and which one decides.
 
 With --out-dir every input has an output of the same name, which appears when it is complete. \
 Several inputs are processed at once. A failing file stops no other: the end of the run lists all \
@@ -240,6 +248,7 @@ Examples:
   robosieve annotate -s web.rsieve -a GPTBot --as csv --add reason,rule,line,agent pages.csv \
       -o annotated.csv
   robosieve annotate -s web.rsieve -a GPTBot,CCBot --preferences urls.txt
+  robosieve annotate --lists own.rlists --as csv --add list,entry urls.csv -o with-lists.csv
 
 A line becomes its letters, a TAB, and the line unchanged. Letters: A allowed, D disallowed, U \
 unknown origin, I not a URL. There is one letter per agent, in the order of -a; the summary and \
@@ -258,7 +267,9 @@ value for each agent. rule, line and agent are the line of the robots.txt that d
 number, and the name by which the agent obeys it. Parquet files, and tables with --as csv, get columns \
 of these names, such as robots_origin, and robots_rule_AGENT for each agent. \
 origin is the key of the tables of `robosieve export`. With --as-name NAME the columns begin with \
-NAME.
+NAME. list and entry are the names of the lists of --lists or --block that name a URL, with commas \
+between them, and their entry. The letters stay those of the robots.txt; the summary counts such \
+lines as listed only. Without -s there are no verdicts.
 
 --preferences adds what sites state about the use of their content, and changes no verdict. It \
 adds three columns before the line, two of them with one field per agent, separated by semicolons. \
@@ -350,7 +361,7 @@ Examples:
   robosieve check -s web.rsieve -a GPTBot --explain https://example.com/private/
   curl -s https://example.com/robots.txt | robosieve check --robots - -a MyBot /page
 
-Exit status: 0 all allowed, 1 some disallowed, 2 no verdict, or an error.
+Exit status: 0 all allowed, 1 some disallowed or listed, 2 no verdict, or an error.
 `robosieve check --help` shows all options, examples and details.";
 
 pub(super) const CHECK_EXAMPLES: &str = "\
@@ -363,11 +374,12 @@ Examples:
   robosieve check --robots robots.txt --expect expected.tsv --format github
 
 A line has the verdict, the agent and the URL, separated by TABs. If the robots.txt has \
-content-usage or content-signal lines for the agent, they follow as further columns. docs/CHECK.md \
-lists the keys of --json.
+content-usage or content-signal lines for the agent, they follow as further columns. With \
+--lists or --block, a line with the deciding entry follows, as `robosieve lists --find` prints it, \
+if a list has one. docs/CHECK.md lists the keys of --json.
 
-Exit status: 0 all allowed, 1 some disallowed, 2 no verdict, standard output closed early, or an \
-error. With --expect: 0 all verdicts as expected, 1 some not, 2 an error.";
+Exit status: 0 all allowed, 1 some disallowed or listed, 2 no verdict, standard output closed \
+early, or an error. With --expect: 0 all verdicts as expected, 1 some not, 2 an error.";
 
 pub(super) const INSPECT_EXAMPLES: &str = "\
 Examples:

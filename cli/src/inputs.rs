@@ -33,11 +33,11 @@ pub(crate) struct InputArgs {
         help_heading = MANY_FILES
     )]
     pub shard: Option<InputShard>,
-    /// Lists of URLs, Parquet, WARC, WET or WAT files (default: standard input)
+    /// Lists of URLs, Parquet or WARC files (default: standard input)
     ///
-    /// A list is text, TSV, CSV, JSONL, CDXJ or CDX; plain, gzip or zstd. The content decides, not
-    /// the name. A directory stands for its files, and a quoted glob ('crawl/*.gz') for its
-    /// matches; both without markers such as `_SUCCESS`.
+    /// A list is text, TSV, CSV, JSONL, CDXJ or CDX; plain, gzip or zstd. WET and WAT files are WARC
+    /// files. The content decides, not the name. A directory stands for its files, and a quoted glob
+    /// ('crawl/*.gz') for its matches; both without markers such as `_SUCCESS`.
     #[arg(value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
 }
@@ -116,6 +116,13 @@ impl InputArgs {
     /// Whether any option or argument names inputs.
     pub(crate) fn are_named(&self) -> bool {
         !self.inputs.is_empty() || self.files_from.is_some() || self.shard.is_some()
+    }
+
+    /// Whether standard input is an input, or has their names.
+    pub(crate) fn read_standard_input(&self) -> bool {
+        let named = self.inputs.iter().chain(&self.files_from);
+        let is_default = self.inputs.is_empty() && self.files_from.is_none();
+        is_default || named.into_iter().any(is_standard_stream)
     }
 
     /// The inputs of all shards, in order; those of directories and globs are sorted. Without any,

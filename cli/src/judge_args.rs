@@ -9,7 +9,7 @@ use robosieve::JudgeOptions;
 use robosieve::judge::{StatusPolicy, UnknownOrigin};
 
 // Shared by `filter`, `annotate`, `report`, `check` and `bench`. All but `bench` require an agent
-// (`agent_required`).
+// (`agent_required`), `filter` and `annotate` only with a snapshot.
 #[derive(Debug, Args)]
 pub(crate) struct JudgeArgs {
     #[command(flatten)]
@@ -85,8 +85,12 @@ impl PolicyArgs {
 
 /// At least one agent, by either option.
 pub(super) fn agent_required() -> ArgGroup {
+    any_agent().required(true)
+}
+
+/// The options that name agents. A snapshot requires one of them.
+pub(super) fn any_agent() -> ArgGroup {
     ArgGroup::new("agent-required")
-        .required(true)
         .multiple(true)
         .args(["agents", "agents_from"])
 }

@@ -77,6 +77,8 @@ pub(crate) struct JobPaths {
     pub disallowed: Option<PathBuf>,
     pub unknown: Option<PathBuf>,
     pub invalid: Option<PathBuf>,
+    /// The lines that a list names.
+    pub listed: Option<PathBuf>,
     /// The offset index of kept WARC records.
     pub cdxj: Option<PathBuf>,
     /// Whether the paths are directories of `--out-dir`, or files in them.
@@ -90,6 +92,7 @@ impl JobPaths {
             "disallowed" => "--disallowed-to",
             "unknown" => "--unknown-to",
             "invalid" => "--invalid-to",
+            "listed" => "--listed-to",
             "cdxj" => "--cdxj",
             _ if self.of_directory => "--out-dir",
             _ => "-o",
@@ -97,20 +100,21 @@ impl JobPaths {
     }
 
     /// All outputs that are files, each with its name: `main`, `disallowed`, `unknown`,
-    /// `invalid`, `cdxj`.
+    /// `invalid`, `listed`, `cdxj`.
     pub(crate) fn named(&self) -> impl Iterator<Item = (&'static str, &Path)> {
-        let names = ["main", "disallowed", "unknown", "invalid", "cdxj"];
+        let names = ["main", "disallowed", "unknown", "invalid", "listed", "cdxj"];
         let all = names.into_iter().zip(self.paths());
         all.filter_map(|(output, path)| Some((output, path?)))
     }
 
     /// The paths in the order of the fields, which is that of [`Outputs`].
-    fn paths(&self) -> [Option<&Path>; 5] {
+    fn paths(&self) -> [Option<&Path>; 6] {
         [
             &self.main,
             &self.disallowed,
             &self.unknown,
             &self.invalid,
+            &self.listed,
             &self.cdxj,
         ]
         .map(Option::as_deref)
@@ -119,12 +123,12 @@ impl JobPaths {
     /// Opens all outputs; those on standard output borrow from `streams`.
     fn open<'s>(
         &self,
-        streams: &'s mut [Option<Stdout>; 5],
+        streams: &'s mut [Option<Stdout>; 6],
     ) -> anyhow::Result<Outputs<Output<'s>>> {
         let mut paths = self.paths();
         let has_others = paths[1..].iter().any(Option::is_some);
         paths[0].get_or_insert(Path::new("-"));
-        let mut outputs = [const { None }; 5];
+        let mut outputs = [const { None }; 6];
         for ((path, stream), output) in paths.into_iter().zip(streams).zip(&mut outputs) {
             let Some(path) = path else { continue };
             *output = Some(if is_stdout(path) {
@@ -155,7 +159,7 @@ impl JobPaths {
 /// The written outputs of a job, not yet visible. Dropping them leaves no file.
 pub(crate) struct PendingOutputs {
     written: Written,
-    streams: [Option<Stdout>; 5],
+    streams: [Option<Stdout>; 6],
 }
 
 impl PendingOutputs {
@@ -194,11 +198,11 @@ impl PendingOutputs {
 }
 
 /// Writes every record of `inputs`, in order, to its output. `snapshot` is the file of the judge's
-/// snapshot, for errors. `progress` receives the number of bytes read so far.
+/// snapshot, if it has one, for errors. `progress` receives the number of bytes read so far.
 pub(crate) fn write(
     task: &JudgeTask,
     judge: &Judge,
-    snapshot: &Path,
+    snapshot: Option<&Path>,
     inputs: &[PathBuf],
     paths: &JobPaths,
     progress: &(dyn Fn(u64) + Sync),
@@ -206,7 +210,7 @@ pub(crate) fn write(
     // Streams are read only when the job runs: a run that waits for its input has reported the
     // errors of its outputs.
     let inputs = open_inputs(inputs)?;
-    let mut streams = [const { None }; 5];
+    let mut streams = [const { None }; 6];
     let outputs = paths.open(&mut streams)?;
     let show = |at: Progress| progress(at.bytes_read);
     let mut job = Job::new(judge)
@@ -225,7 +229,10 @@ pub(crate) fn write(
         Action::Annotate(annotation) => annotate(job, annotation, inputs, outputs),
     };
     // A history is verified while it is read.
-    let written = written.map_err(|err| at_snapshot(err, snapshot))?;
+    let written = written.map_err(|err| match snapshot {
+        Some(path) => at_snapshot(err, path),
+        None => err,
+    })?;
     Ok(PendingOutputs { written, streams })
 }
 

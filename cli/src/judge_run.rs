@@ -1,5 +1,5 @@
-//! The run that `filter` and `annotate` share: open and verify the snapshot, judge one job or one
-//! per input, print the summary.
+//! The run that `filter` and `annotate` share: open and verify the snapshot and the lists, judge one
+//! job or one per input, print the summary.
 
 use crate::agent_args::SelectedAgents;
 use crate::help_text::COMMON;
@@ -7,25 +7,29 @@ use crate::history_args::AsOfArgs;
 use crate::inputs::InputArgs;
 use crate::judge_args::JudgeArgs;
 use crate::judge_job::{self, Action, JobPaths, JudgeTask};
+use crate::list_args::{ListArgs, OwnLists};
 use crate::option_guard::OptionGuard;
 use crate::out_dir::{FileProcessor, OutDirArgs, RunIdentity};
 use crate::output::OutputTarget;
 use crate::progress::Progress;
 use crate::record_args::{RecordArgs, RecordTimeArgs};
 use crate::stats_json::{RunRecord, StatsArgs};
-use crate::summary::print_filter;
+use crate::summary::{JudgedBy, print_filter};
 use crate::verify_args::VerifyArgs;
 use clap::Args;
 use robosieve::job::FilterStats;
-use robosieve::{Agent, Judge, Snapshot};
-use std::path::PathBuf;
+use robosieve::judge::UnknownOrigin;
+use robosieve::{Agent, Compiler, Judge, JudgeOptions, Snapshot};
+use std::path::{Path, PathBuf};
 
 // The options of `filter` and `annotate` that do not depend on the verb.
 #[derive(Debug, Args)]
 pub(crate) struct JudgeRunArgs {
     /// The snapshot
     #[arg(short, long, value_name = "SNAP", help_heading = COMMON)]
-    pub snapshot: PathBuf,
+    pub snapshot: Option<PathBuf>,
+    #[command(flatten)]
+    pub lists: ListArgs,
     #[command(flatten)]
     pub verify: VerifyArgs,
     #[command(flatten)]
@@ -58,79 +62,132 @@ impl JudgeRunArgs {
             paths.main = Some(dir.to_owned());
             paths.of_directory = true;
         }
-        let snapshot = self.open_snapshot(&action)?;
-        let selected = self.resolve_agents(&snapshot, quiet)?;
+        let own = self
+            .lists
+            .open(!self.verify.no_verify, self.inputs.read_standard_input())?;
+        let (snapshot, selected) = match &self.snapshot {
+            Some(path) => {
+                let snapshot = self.open_snapshot(path, &action)?;
+                let selected = self.resolve_agents(&snapshot, path, quiet)?;
+                (snapshot, selected)
+            }
+            None => (empty_snapshot()?, SelectedAgents::default()),
+        };
         let agents = &selected.agents;
-        let record = RunRecord::new()
-            .snapshot(&self.snapshot, &snapshot)?
-            .agents(&selected);
-        let options = self
-            .judge
-            .options()
-            .as_of(self.time.as_of)
-            .no_time(self.record_times.no_time);
-        let judge = Judge::new(&snapshot, agents, options).map_err(|err| err.at(&self.snapshot))?;
+        let mut record = RunRecord::new().lists(own.as_ref()).agents(&selected);
+        if let Some(path) = &self.snapshot {
+            record = record.snapshot(path, &snapshot)?;
+        }
+        let options = self.options();
+        let judge = self.judge(&snapshot, agents, options, own.as_ref())?;
+        let judged_by = self.judged_by(own.as_ref());
         let task = JudgeTask {
             action,
             sets: record.sets_json(),
             records: self.record_times.add_to(self.records.options()),
         };
         if paths.of_directory {
-            let identity = RunIdentity::new(&snapshot, agents, &options, &task);
+            let lists = own.as_ref().map(|own| &own.lists);
+            let snapshot = self.snapshot.as_ref().map(|_| &snapshot);
+            let identity = RunIdentity::new(snapshot, lists, agents, &options, &task);
             let processor = FileProcessor {
                 task,
                 judge: &judge,
-                snapshot: &self.snapshot,
+                snapshot: self.snapshot.as_deref(),
                 identity,
             };
-            let mut guard = self.overwrite_guard();
+            let mut guard = self.overwrite_guard(own.as_ref());
             self.stats.refuse_overwriting(&mut guard)?;
             let mut stats = self.stats.open()?;
             let inputs = &self.inputs;
             let summary = self.out_dir.run(&processor, inputs, &paths, guard, quiet)?;
             // Each file has appeared with its outputs; this has the counts of all.
-            record.write(&summary, &mut stats)?;
+            record.write(summary.counts(&judged_by), &mut stats)?;
             stats.map_or(Ok(()), OutputTarget::commit)?;
             if !quiet {
-                summary.print();
+                summary.print(&judged_by);
                 print_more(&summary.all, agents);
             }
             return summary.result();
         }
         // Other shards may be read at the same time, so their inputs are protected too.
         let inputs = self.inputs.all(quiet)?;
-        self.refuse_overwriting(&inputs, &paths)?;
+        self.refuse_overwriting(&inputs, &paths, own.as_ref())?;
         let inputs = self.inputs.part(inputs);
         let progress = Progress::of_inputs(&inputs, quiet);
         let mut counts = self.stats.open()?;
-        let written = judge_job::write(&task, &judge, &self.snapshot, &inputs, &paths, &|read| {
+        let snapshot = self.snapshot.as_deref();
+        let written = judge_job::write(&task, &judge, snapshot, &inputs, &paths, &|read| {
             progress.set(read)
         })?;
-        record.write(written.stats(), &mut counts)?;
+        record.write(judged_by.counts(written.stats()), &mut counts)?;
         let stats = written.commit_with(counts)?;
         progress.finish();
         if !quiet {
-            print_filter(&stats, progress.elapsed());
+            print_filter(&stats, &judged_by, progress.elapsed());
             print_more(&stats, agents);
         }
         Ok(())
     }
 
+    fn options(&self) -> JudgeOptions {
+        let options = self
+            .judge
+            .options()
+            .as_of(self.time.as_of)
+            .no_time(self.record_times.no_time);
+        match self.snapshot {
+            Some(_) => options,
+            // Only lists decide, so a line that they do not name is kept.
+            None => options.unknown(Some(UnknownOrigin::Allow)),
+        }
+    }
+
+    fn judge(
+        &self,
+        snapshot: &Snapshot,
+        agents: &[Agent],
+        options: JudgeOptions,
+        own: Option<&OwnLists>,
+    ) -> robosieve::Result<Judge> {
+        let judge = Judge::new(snapshot, agents, options);
+        let judge = match &self.snapshot {
+            Some(path) => judge.map_err(|err| err.at(path))?,
+            None => judge?,
+        };
+        match own {
+            Some(own) => judge.with_lists(own.lists.clone()),
+            None => Ok(judge),
+        }
+    }
+
+    fn judged_by(&self, own: Option<&OwnLists>) -> JudgedBy {
+        JudgedBy {
+            has_snapshot: self.snapshot.is_some(),
+            lists: own.map(|own| own.names().map(str::to_owned).collect()),
+        }
+    }
+
     /// Opens the snapshot, and verifies as much of it as the action reads.
-    fn open_snapshot(&self, action: &Action) -> anyhow::Result<Snapshot> {
-        let snapshot = Snapshot::open(&self.snapshot)?;
+    fn open_snapshot(&self, path: &Path, action: &Action) -> anyhow::Result<Snapshot> {
+        let snapshot = Snapshot::open(path)?;
         if action.reads_texts() {
-            self.verify.all(&snapshot, &self.snapshot)?;
+            self.verify.all(&snapshot, path)?;
         } else {
-            self.verify.judging(&snapshot, &self.snapshot)?;
+            self.verify.judging(&snapshot, path)?;
         }
         Ok(snapshot)
     }
 
-    fn resolve_agents(&self, snapshot: &Snapshot, quiet: bool) -> anyhow::Result<SelectedAgents> {
+    fn resolve_agents(
+        &self,
+        snapshot: &Snapshot,
+        path: &Path,
+        quiet: bool,
+    ) -> anyhow::Result<SelectedAgents> {
         let args = &self.judge.agents;
         let selected = args.resolve_with_sets(quiet)?;
-        args.check_spelling_in(&selected.agents, [(snapshot, self.snapshot.as_path())])?;
+        args.check_spelling_in(&selected.agents, [(snapshot, path)])?;
         self.inputs
             .inputs
             .iter()
@@ -139,17 +196,26 @@ impl JudgeRunArgs {
     }
 
     /// A guard with all files that are read, except the inputs.
-    fn overwrite_guard(&self) -> OptionGuard {
+    fn overwrite_guard(&self, own: Option<&OwnLists>) -> OptionGuard {
         let guard = self
             .judge
             .agents
             .overwrite_guard()
-            .add_inputs("the snapshot", [&self.snapshot]);
+            .add_inputs("the snapshot", &self.snapshot);
+        let guard = match own {
+            Some(own) => own.guard(guard),
+            None => guard,
+        };
         guard.add_inputs("--files-from", &self.inputs.files_from)
     }
 
-    fn refuse_overwriting(&self, inputs: &[PathBuf], paths: &JobPaths) -> anyhow::Result<()> {
-        let mut guard = self.overwrite_guard().add_inputs("an input", inputs);
+    fn refuse_overwriting(
+        &self,
+        inputs: &[PathBuf],
+        paths: &JobPaths,
+        own: Option<&OwnLists>,
+    ) -> anyhow::Result<()> {
+        let mut guard = self.overwrite_guard(own).add_inputs("an input", inputs);
         if paths.main.is_none() {
             guard = guard.add_stdout()?;
         }
@@ -158,4 +224,12 @@ impl JudgeRunArgs {
             .try_for_each(|(output, path)| guard.add_output(paths.option_of(output), path))?;
         self.stats.refuse_overwriting(&mut guard)
     }
+}
+
+/// A snapshot without origins, for runs in which only lists decide.
+fn empty_snapshot() -> robosieve::Result<Snapshot> {
+    let snapshot = Snapshot::new(Compiler::default().finish()?.to_vec()?)?;
+    // It was made here, so nothing in it can be damaged.
+    snapshot.assume_verified();
+    Ok(snapshot)
 }

@@ -26,6 +26,8 @@ mod judge_args;
 mod judge_job;
 mod judge_run;
 mod lint;
+mod list_args;
+mod list_texts;
 mod lists;
 mod man;
 mod numbers;

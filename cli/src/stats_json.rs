@@ -3,6 +3,7 @@
 use crate::agent_args::SelectedAgents;
 use crate::figures::escape::to_json_pretty;
 use crate::help_text::OUTPUT;
+use crate::list_args::OwnLists;
 use crate::option_guard::OptionGuard;
 use crate::output::OutputTarget;
 use crate::time::time;
@@ -30,8 +31,9 @@ pub(crate) fn remember_arguments(args: &[OsString]) {
 pub(crate) struct StatsArgs {
     /// Write the counts as JSON (`-`: standard output)
     ///
-    /// With them are the version, the arguments, the snapshot with its checksum, and the agents
-    /// with the members of each set. The file appears together with the other outputs.
+    /// With them are the version and the arguments. Runs that judge also have the snapshot and own
+    /// lists, with their checksums, and the agents with the members of each set. The file appears
+    /// together with the other outputs.
     #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = OUTPUT)]
     pub stats_json: Option<PathBuf>,
 }
@@ -66,6 +68,8 @@ pub(crate) struct RunRecord {
     arguments: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     snapshots: Vec<SnapshotRecord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lists: Option<ListsRecord>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     agents: Vec<String>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -80,6 +84,16 @@ struct SnapshotRecord {
     profile: &'static str,
     origins: u64,
     newest_capture: Option<String>,
+}
+
+/// Filter lists that were asked.
+#[derive(Serialize)]
+struct ListsRecord {
+    /// The compiled file, or the texts.
+    paths: Vec<String>,
+    checksum: String,
+    /// The names of the lists, in the order of `listed_by`.
+    names: Vec<String>,
 }
 
 /// A record with counts.
@@ -112,6 +126,16 @@ impl RunRecord {
             newest_capture: metadata.captured.map(|span| time(span.newest)),
         });
         Ok(self)
+    }
+
+    /// Adds filter lists that were asked.
+    pub(crate) fn lists(mut self, own: Option<&OwnLists>) -> Self {
+        self.lists = own.map(|own| ListsRecord {
+            paths: own.paths().map(|path| path.display().to_string()).collect(),
+            checksum: format!("{:016x}", own.lists.checksum()),
+            names: own.names().map(str::to_owned).collect(),
+        });
+        self
     }
 
     /// Adds the agents, and the members of their sets.

@@ -8,7 +8,7 @@ use crate::stderr::print_line;
 use robosieve::Agent;
 use robosieve::compile::{CapturesReport, CompileReport};
 use robosieve::export::ExportStats;
-use robosieve::job::{FilterStats, Keep};
+use robosieve::job::{FilterStats, Keep, ListFilterStats};
 use robosieve::judge::Reason;
 use serde::Serialize;
 use std::time::Duration;
@@ -136,15 +136,55 @@ pub(crate) fn print_captures(report: &CapturesReport, elapsed: Duration) {
     ]);
 }
 
+/// What decides about the lines of a run. Counts of anything else would be zeros that mean "not
+/// looked at".
+#[derive(Debug, Default)]
+pub(crate) struct JudgedBy {
+    pub has_snapshot: bool,
+    /// The names of the filter lists, if there are lists.
+    pub lists: Option<Vec<String>>,
+}
+
+/// The counts of a run as JSON: without those of verdicts if lists alone decide.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum RunCounts<'s> {
+    Verdicts(&'s FilterStats),
+    Lists(ListFilterStats),
+}
+
+impl JudgedBy {
+    pub(crate) fn counts<'s>(&self, stats: &'s FilterStats) -> RunCounts<'s> {
+        if self.has_snapshot {
+            RunCounts::Verdicts(stats)
+        } else {
+            RunCounts::Lists(stats.of_lists_alone())
+        }
+    }
+
+    /// A snapshot alone.
+    pub(crate) const SNAPSHOT: Self = Self {
+        has_snapshot: true,
+        lists: None,
+    };
+}
+
 /// The counts of lines.
-fn line_counts(stats: &FilterStats) -> Vec<String> {
-    let counts = [
-        ("lines", stats.lines),
-        ("allowed", stats.allowed),
-        ("disallowed", stats.disallowed),
-        ("unknown", stats.unknown),
-        ("invalid", stats.invalid),
-    ];
+fn line_counts(stats: &FilterStats, by: &JudgedBy) -> Vec<String> {
+    let mut counts = vec![("lines", stats.lines)];
+    if by.has_snapshot {
+        counts.extend([
+            ("allowed", stats.allowed),
+            ("disallowed", stats.disallowed),
+            ("unknown", stats.unknown),
+        ]);
+    } else {
+        counts.push(("not listed", stats.allowed));
+    }
+    if by.lists.is_some() {
+        counts.push(("listed", stats.listed()));
+    }
+    counts.push(("invalid", stats.invalid));
     counts
         .iter()
         .map(|(name, count)| format!("{name} {}", grouped(*count)))
@@ -152,8 +192,8 @@ fn line_counts(stats: &FilterStats) -> Vec<String> {
 }
 
 /// The counts of lines and bytes, after a title.
-pub(crate) fn counts(title: &str, stats: &FilterStats) -> String {
-    let mut items = line_counts(stats);
+pub(crate) fn counts(title: &str, stats: &FilterStats, by: &JudgedBy) -> String {
+    let mut items = line_counts(stats, by);
     items[0].insert_str(0, title);
     items.push(format!("bytes {}", grouped(stats.bytes)));
     wrap_items(&items)
@@ -191,13 +231,14 @@ fn rate(lines: u64, elapsed: Duration) -> String {
     )
 }
 
-pub(crate) fn print_filter(stats: &FilterStats, elapsed: Duration) {
-    print_line(format_args!("{}", wrap_items(&line_counts(stats))));
+pub(crate) fn print_filter(stats: &FilterStats, by: &JudgedBy, elapsed: Duration) {
+    print_line(format_args!("{}", wrap_items(&line_counts(stats, by))));
     print_line(format_args!(
         "bytes {}  {}",
         grouped(stats.bytes),
         rate(stats.lines, elapsed)
     ));
+    print_listed(stats, by);
     print_without_rules(stats);
     if stats.warcinfo > 0 {
         print_line(format_args!(
@@ -237,6 +278,21 @@ pub(crate) fn reason_counts(
         }
     }
     (!items.is_empty()).then(|| items.join(", "))
+}
+
+/// Prints how many lines each list names, of those that name any.
+pub(crate) fn print_listed(stats: &FilterStats, by: &JudgedBy) {
+    let (Some(names), Some(lists)) = (&by.lists, &stats.lists) else {
+        return;
+    };
+    let counts = names.iter().zip(&lists.listed_by);
+    let counts = counts.filter(|(_, count)| **count > 0);
+    let items: Vec<String> = counts
+        .map(|(name, count)| format!("{} {}", escape(name), grouped(*count)))
+        .collect();
+    if !items.is_empty() {
+        print_line(format_args!("listed by list: {}", items.join(", ")));
+    }
 }
 
 /// Prints how many lines are disallowed without a rule, so that nobody takes an outage for an
@@ -328,6 +384,7 @@ fn agent_table(stats: &FilterStats, agents: &[Agent]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn counts_of_any_size_fit_the_width() {
@@ -339,13 +396,19 @@ mod tests {
             stats.unknown = number;
             stats.invalid = number;
             stats.bytes = number;
-            let text = counts("skipped files: ", &stats);
+            stats.lists =
+                Some(serde_json::from_value(json!({"listed": number, "listed_by": []})).unwrap());
+            let by = JudgedBy {
+                has_snapshot: true,
+                lists: Some(vec!["ads".to_owned()]),
+            };
+            let text = counts("skipped files: ", &stats, &by);
             assert!(text.lines().all(|line| line.len() <= WIDTH), "{text}");
             let words = text
                 .split_whitespace()
                 .filter(|word| **word == grouped(number))
                 .count();
-            assert_eq!(words, 6, "{text}");
+            assert_eq!(words, 7, "{text}");
         }
     }
 

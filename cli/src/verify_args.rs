@@ -8,10 +8,10 @@ use std::path::Path;
 // Shared by the verbs that read a snapshot.
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
-    /// Skip the verification of the snapshot's checksums
+    /// Skip the verification of checksums
     ///
-    /// Verification reads the snapshot once, on all cores; that of a single look-up reads the
-    /// blocks of 64 KiB that it needs. Without it, a damaged file can change verdicts silently.
+    /// Verification reads the snapshot, and compiled lists, once, on all cores; that of a single
+    /// look-up in a snapshot reads the blocks of 64 KiB that it needs. Without it, a damaged file can change verdicts silently.
     #[arg(long, hide_short_help = true, help_heading = COMMON)]
     pub no_verify: bool,
 }

@@ -2,6 +2,7 @@
 
 use crate::generate::SEGMENTS;
 use crate::input::{Bytes, InSteps, expand};
+use robosieve::filter_lists::{FilterLists, ListCompiler, ListKind};
 use robosieve::job::{Input, Job, Keep, Output, Outputs, Require};
 use robosieve::judge::UnknownOrigin;
 use robosieve::records::{InputFormat, RecordOptions};
@@ -55,7 +56,21 @@ pub(crate) fn snapshot() -> &'static Snapshot {
     })
 }
 
-/// A judge of one or two agents.
+/// Own lists with entries of each kind for the hosts of the tokens.
+fn lists() -> FilterLists {
+    static LISTS: OnceLock<FilterLists> = OnceLock::new();
+    let made = LISTS.get_or_init(|| {
+        let entries = b"of.32.bytes.example\nh.example:80/x\n@@h.example/x/\nhttps://h.example\n";
+        let mut compiler = ListCompiler::new();
+        compiler
+            .add("own", ListKind::Block, entries.as_slice())
+            .unwrap();
+        FilterLists::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap()
+    });
+    made.clone()
+}
+
+/// A judge of one or two agents, with own lists or without.
 pub(crate) fn judge(options: u8) -> Judge {
     let agents = ["FooBot".parse().unwrap(), "Absent".parse().unwrap()];
     let agents = &agents[usize::from(options & 1)..];
@@ -66,26 +81,31 @@ pub(crate) fn judge(options: u8) -> Judge {
         None,
     ];
     let unknown = unknown[usize::from(options >> 1 & 3)];
-    Judge::new(snapshot(), agents, JudgeOptions::default().unknown(unknown)).unwrap()
+    let judge = Judge::new(snapshot(), agents, JudgeOptions::default().unknown(unknown)).unwrap();
+    match options >> 3 & 1 {
+        0 => judge,
+        _ => judge.with_lists(lists()).unwrap(),
+    }
 }
 
 /// What a filter wrote.
 pub(crate) struct Filtered {
-    /// The kept, the refused, the unknown and the invalid records.
-    pub(crate) parts: [Vec<u8>; 4],
+    /// The kept, the other, the unknown, the invalid and the listed records.
+    pub(crate) parts: [Vec<u8>; 5],
     /// Their numbers.
-    pub(crate) counts: [u64; 4],
+    pub(crate) counts: [u64; 5],
 }
 
 /// Filters a list that is read in steps.
 pub(crate) fn filter(job: &Job<'_>, name: &str, list: &[u8], step: usize) -> Result<Filtered> {
-    let mut parts: [Vec<u8>; 4] = Default::default();
-    let [kept, other, unknown, invalid] = &mut parts;
+    let mut parts: [Vec<u8>; 5] = Default::default();
+    let [kept, other, unknown, invalid, listed] = &mut parts;
     let outputs = Outputs {
         kept: Some(Output::from_writer(kept)),
         other: Some(Output::from_writer(other)),
         unknown: Some(Output::from_writer(unknown)),
         invalid: Some(Output::from_writer(invalid)),
+        listed: Some(Output::from_writer(listed)),
         index: None,
     };
     let reader = InSteps {
@@ -94,16 +114,14 @@ pub(crate) fn filter(job: &Job<'_>, name: &str, list: &[u8], step: usize) -> Res
     };
     let written = job.filter(vec![Input::from_reader(name, reader)], outputs)?;
     let stats = written.commit()?;
-    assert_eq!(
-        stats.lines,
-        stats.allowed + stats.disallowed + stats.unknown + stats.invalid
-    );
     let counts = [
         stats.allowed,
         stats.disallowed,
         stats.unknown,
         stats.invalid,
+        stats.listed(),
     ];
+    assert_eq!(stats.lines, counts.iter().sum::<u64>());
     Ok(Filtered { parts, counts })
 }
 
@@ -113,7 +131,7 @@ pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Asserts that each line of `list` is in exactly one of the outputs, in the order of the list.
-fn assert_partition(list: &[u8], parts: &[Vec<u8>; 4]) {
+fn assert_partition(list: &[u8], parts: &[Vec<u8>; 5]) {
     let mut rest = parts.each_ref().map(|part| lines(part).peekable());
     for line in lines(list) {
         // Equal lines have the same verdict, so the first output that continues with it is right.

@@ -28,7 +28,7 @@ pub(crate) fn run(input: &[u8]) {
                 other: Some(other?),
                 unknown: Some(unknown?),
                 invalid: Some(invalid?),
-                index: None,
+                ..Outputs::default()
             };
             job.filter(vec![input], outputs)
         })

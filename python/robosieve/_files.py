@@ -29,13 +29,14 @@ from ._options import (
     paths,
     seconds,
 )
+from ._lists import Lists, as_lists
 from ._snapshot import Snapshot
 from ._staging import Staging
 from ._tables import refuse_tables
 from ._uris import is_uri
 
 #: A value that annotating adds to the verdicts.
-AddedColumn = Literal["origin", "reason", "crawl_delay", "rule", "line", "agent"]
+AddedColumn = Literal["origin", "reason", "crawl_delay", "rule", "line", "agent", "list", "entry"]
 
 
 def _opened(snapshot: Snapshot | Path, agents: list[str], strict_agents: bool, filesystem: Any) -> Snapshot:
@@ -58,8 +59,16 @@ def _input_paths(inputs: Path | Sequence[Path]) -> list[str]:
     return given
 
 
-def _as_dict(counts: str) -> dict[str, Any]:
+def _as_dict(counts: str, lists: Lists | None) -> dict[str, Any]:
+    """The counts, with those by list under the names of the lists."""
     decoded: dict[str, Any] = json.loads(counts)
+    if lists is not None:
+        # The native half leaves out zeros: all if no line is listed, else those of the last lists.
+        numbers = decoded.get("listed_by", [])
+        decoded.setdefault("listed", 0)
+        decoded["listed_by"] = dict.fromkeys(lists.names, 0)
+        for name, lines in zip(lists.names, numbers):
+            decoded["listed_by"][name] += lines
     return decoded
 
 
@@ -96,6 +105,7 @@ def annotate(
     no_time: NoTime = "unknown",
     agent_match: AgentMatch = "extended",
     strict_agents: bool = False,
+    lists: Lists | Path | None = None,
     filesystem: Any = None,
 ) -> dict[str, Any]:
     """Write every record of the inputs with its verdicts, as ``robosieve annotate`` does.
@@ -121,7 +131,9 @@ def annotate(
             ``"origin"`` (as :meth:`Snapshot.origins`), ``"reason"`` (as :meth:`Snapshot.reasons`),
             and for each agent ``"crawl_delay"`` (as :meth:`Snapshot.crawl_delays`), and the line
             that disallows the URL (``"rule"``), its number (``"line"``) and the name by which the
-            agent obeys it (``"agent"``). The keys are ``robots_origin``, ``robots_reason``, and
+            agent obeys it (``"agent"``). With ``lists``, also the names of the lists that name the
+            URL (``"list"``, with commas between several) and their entry (``"entry"``), both null for
+            other URLs. The keys are ``robots_origin``, ``robots_reason``, and
             ``robots_crawl_delay`` and so on with an object. The columns are ``robots_origin``,
             ``robots_reason`` and ``robots_crawl_delay_GPTBot`` and so on.
         preferences: Add the site's statements about the use of its content, also those in the
@@ -147,6 +159,9 @@ def annotate(
         threads: The number of threads; the default, like -1, is one per core.
         progress: A function to call some ten times a second, with the number of bytes read so far.
         status_policy, unknown, any_scheme, at, as_of, agent_match, strict_agents: See :class:`Snapshot`.
+        lists: :class:`Lists`, or the local path of a compiled file, whose checksums are verified. They
+            are asked in the same pass. They change no verdict and no reason: ``add`` writes what they
+            say, and ``counts["listed"]`` has the lines that they name.
         filesystem: For URIs: see :func:`filter`.
 
     Returns:
@@ -156,12 +171,19 @@ def annotate(
         ``disallowed``, each with the lines by reason: ``counts["reasons"]["disallowed"]`` gives the
         rules of sites from their failures.
 
+        With ``lists``, also ``listed``, the lines that a list names, and ``listed_by``, a dict from the
+        name of each list to its lines: a line whose entry is in several lists counts for each. A listed
+        line counts as listed only, whatever its verdicts are: ``lines`` is the sum of ``allowed``,
+        ``disallowed``, ``unknown``, ``invalid`` and ``listed``, and neither ``reasons`` nor
+        ``agent_allowed`` has listed lines.
+
     Raises:
         ImportError: The library for a store is missing. The message names it.
         OSError: A file cannot be read or written: ``FileNotFoundError`` for a missing one, or for an
             output in a missing folder.
         RobosieveError: An input is damaged or has no URL.
-        ValueError: A bad agent or option, or the output would overwrite an input.
+        ValueError: A bad agent or option, or the output would overwrite an input. Lists or entries
+            are added without ``lists``.
 
     The output appears when it is complete; after an error and after Ctrl-C, there is none. The
     lock of the interpreter is released.
@@ -170,13 +192,15 @@ def annotate(
         field, input_format, header, delimiter, json_key, default_scheme, host, as_of_column, as_of_record
     )
     judging = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match, last_second(as_of), no_time)
-    options = JobOptions(names(agents), records, judging, threads, progress)
+    asked = as_lists(lists)
+    native_lists = None if asked is None else asked._native
+    options = JobOptions(names(agents), records, judging, native_lists, threads, progress)
     opened = _opened(snapshot, options.agents, strict_agents, filesystem)
     with Staging(_input_paths(inputs), [os.fspath(output)], filesystem, guarded=opened._guarded()) as files:
         annotation = Annotation(form, name, as_list(add), preferences)
         counts: str = _native.annotate(opened._native, files.inputs, str(files.outputs[0]), annotation, options)
         files.upload()
-    return _as_dict(counts)
+    return _as_dict(counts, asked)
 
 
 def filter(
@@ -192,6 +216,7 @@ def filter(
     disallowed_add: AddedColumn | Sequence[AddedColumn] = (),
     unknown_to: Path | None = None,
     invalid_to: Path | None = None,
+    listed_to: Path | None = None,
     cdxj: Path | None = None,
     field: str | int | None = None,
     input_format: InputFormat | None = None,
@@ -212,6 +237,7 @@ def filter(
     no_time: NoTime = "unknown",
     agent_match: AgentMatch = "extended",
     strict_agents: bool = False,
+    lists: Lists | Path | None = None,
     filesystem: Any = None,
 ) -> dict[str, Any]:
     """Write every record of the inputs to the output of its verdict, as ``robosieve filter`` does.
@@ -232,10 +258,14 @@ def filter(
         unknown_to: A file for the records of origins that the snapshot does not hold. Without it,
             and without ``unknown``, they are in no output.
         invalid_to: A file for the records that are not URLs.
+        listed_to: A file for the records that ``lists`` name. Without it, they are in no output.
         cdxj: A file for an offset index of the kept records of WARC files.
         field, input_format, header, delimiter, json_key, default_scheme, host, as_of_column,
         as_of_record, no_time, threads, progress, status_policy, unknown, any_scheme, at, as_of, agent_match, strict_agents: As for
             :func:`annotate`.
+        lists: As for :func:`annotate`. A record that a list names is not kept, whatever the verdicts on
+            it are, also with ``keep="disallowed"``. ``reasons``, ``disallowed_to`` and ``unknown_to``
+            concern the other records alone.
         filesystem: The file system of the URIs among the paths: one of ``pyarrow.fs`` or fsspec. By
             default pyarrow's for the scheme (``s3://``, ``gs://``, ``abfs://``, ``hdfs://``), with the
             options and credentials that it takes from the URI and the environment; for other schemes
@@ -250,10 +280,11 @@ def filter(
         The counts, as :func:`annotate`; ``agent_allowed`` is empty. ``unknown`` counts the records
         of unknown origins, which are dropped unless ``unknown_to`` takes them. With
         ``unknown="allow"`` they are allowed and kept, with ``"disallow"`` they are disallowed, and
-        this count is 0.
+        this count is 0. With ``lists``, ``listed`` and ``listed_by`` as for :func:`annotate`.
 
     Raises:
-        ImportError, OSError, RobosieveError, ValueError: As :func:`annotate`.
+        ImportError, OSError, RobosieveError, ValueError: As :func:`annotate`. Also ValueError for
+            ``listed_to`` without ``lists``.
 
     Every record goes to exactly one output, in order. Lines and the records of WARC files keep their
     bytes, except for what ``disallowed_add`` adds, and gzip members are copied. The outputs appear
@@ -261,15 +292,19 @@ def filter(
     """
     if as_list(disallowed_add) and keep == "allowed" and disallowed_to is None:
         raise ValueError('disallowed_add needs a file of disallowed records: disallowed_to, or keep="disallowed"')
+    if listed_to is not None and lists is None:
+        raise ValueError("listed_to gets the records that lists name, and there are none; give them: lists=")
     records = RecordOptions(
         field, input_format, header, delimiter, json_key, default_scheme, host, as_of_column, as_of_record
     )
     judging = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match, last_second(as_of), no_time)
-    outputs = [_optional(path) for path in (output, disallowed_to, unknown_to, invalid_to, cdxj)]
-    options = JobOptions(names(agents), records, judging, threads, progress)
+    outputs = [_optional(path) for path in (output, disallowed_to, unknown_to, invalid_to, listed_to, cdxj)]
+    asked = as_lists(lists)
+    native_lists = None if asked is None else asked._native
+    options = JobOptions(names(agents), records, judging, native_lists, threads, progress)
     opened = _opened(snapshot, options.agents, strict_agents, filesystem)
     with Staging(_input_paths(inputs), outputs, filesystem, guarded=opened._guarded()) as files:
         selection = Selection(keep, require, as_list(reasons), as_list(disallowed_add))
         counts: str = _native.filter(opened._native, files.inputs, files.outputs, selection, options)
         files.upload()
-    return _as_dict(counts)
+    return _as_dict(counts, asked)

@@ -11,6 +11,7 @@ from . import _native
 from ._options import Path
 from ._results import as_urls, like
 from ._snapshot import Verify, _depth
+from ._uris import is_uri, name_of
 
 
 @dataclass(frozen=True)
@@ -43,13 +44,17 @@ class Lists:
     Raises:
         OSError: The file cannot be read.
         RobosieveError: It is not a compiled file of lists, or is damaged.
+        ValueError: A bad value of ``verify``, or a URI.
 
     It does not change, can be used from several threads at once, and pickles by its path, or with its
     bytes. Cost of opening: a pass over the file, or nothing with ``verify=False``.
     """
 
     def __init__(self, path: Path, *, verify: Verify = True) -> None:
-        self._path: str | None = os.path.abspath(os.fspath(path))
+        name = os.fspath(path)
+        if is_uri(name):
+            raise ValueError(f"{name_of(name)}: lists are a local file; copy it, or give its bytes to Lists.from_bytes")
+        self._path: str | None = os.path.abspath(name)
         self._data: bytes | None = None
         self._take(_native.Lists(self._path, _depth(verify)), verify)
 
@@ -97,7 +102,7 @@ class Lists:
 
         The interpreter's lock is released. One thread does the work.
         """
-        return like(urls, self._native.match_column(as_urls(urls)), "robots_list", _native.Array.tolist)
+        return like(urls, self._native.match_column(as_urls(urls)), "robots_listed", _native.Array.tolist)
 
     def find(self, url: str | bytes) -> ListMatch | None:
         """The entry that decides about a URL; None if no list has one, or the text is not a URL.
@@ -122,6 +127,20 @@ class Lists:
         if self._data is not None:
             return _unpickled_bytes, (self._data, self._verify)
         return _unpickled, (self._path, self.checksum, self._verify)
+
+
+def as_lists(lists: Lists | Path | None) -> Lists | None:
+    """The lists, or those of a path, verified.
+
+    Raises:
+        OSError, RobosieveError, ValueError: As :class:`Lists`.
+        TypeError: It is neither.
+    """
+    if lists is None or isinstance(lists, Lists):
+        return lists
+    if not isinstance(lists, (str, os.PathLike)):
+        raise TypeError(f"lists is of type {type(lists).__name__}; give Lists, or the path of a compiled file")
+    return Lists(lists)
 
 
 def _unpickled(path: str, checksum: str, verify: Verify) -> Lists:

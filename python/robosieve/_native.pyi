@@ -67,8 +67,8 @@ class Table:
         """The names of the columns."""
     def __len__(self) -> int: ...
     def __getitem__(self, name: str) -> Array: ...
-    def to_dict(self) -> dict[str, list[int | None]]:
-        """The columns by their names."""
+    def to_dict(self) -> dict[str, list[Any]]:
+        """The columns by their names: lists of int, or of str for the lists that name a URL, and None."""
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
@@ -89,7 +89,13 @@ class Snapshot:
         self, urls: Any, agent: str, options: JudgeOptions, threads: int | None, times: Any
     ) -> Array: ...
     def verdict_table(
-        self, urls: Any, agents: list[str], options: JudgeOptions, threads: int | None, times: Any
+        self,
+        urls: Any,
+        agents: list[str],
+        options: JudgeOptions,
+        threads: int | None,
+        times: Any,
+        lists: Lists | None,
     ) -> Table: ...
     def reasons(self, urls: Any, options: JudgeOptions, threads: int | None, times: Any) -> Array: ...
     def crawl_delays(

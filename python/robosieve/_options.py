@@ -8,7 +8,10 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import date, datetime, timezone
-from typing import Any, Literal, NamedTuple, Union
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union
+
+if TYPE_CHECKING:
+    from . import _native
 
 #: The meaning of answers other than 2xx.
 StatusPolicy = Literal["google", "google-2012", "google-2019", "google-2023", "google-2026", "rfc9309", "strict"]
@@ -83,6 +86,7 @@ class JobOptions(NamedTuple):
     agents: list[str]
     records: RecordOptions
     judge: JudgeOptions
+    lists: _native.Lists | None
     threads: int | None
     progress: Callable[[int], object] | None
 

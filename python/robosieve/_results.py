@@ -65,7 +65,12 @@ def table_like(column: Any, result: Table, to_list: Callable[[Array], list[Any]]
         return numpy.column_stack([result[name].__array__() for name in result.columns])
     if hasattr(column, "__arrow_c_array__") or hasattr(column, "__arrow_c_stream__"):
         return result
-    return {name: to_list(result[name]) for name in result.columns}
+    return {name: _column_list(result[name], to_list) for name in result.columns}
+
+
+def _column_list(column: Array, to_list: Callable[[Array], list[Any]]) -> list[Any]:
+    """The values of a column of verdicts, which `to_list` gives, or of one of words."""
+    return column.tolist() if column.type == "dictionary" else to_list(column)
 
 
 def _pyarrow(column: Any, result: Array) -> Any:

@@ -33,7 +33,7 @@ from ._options import (
     names,
     seconds,
 )
-from ._results import as_urls, like, table_like
+from ._results import as_urls, library_of, like, table_like
 from ._uris import is_uri, name_of
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     import pyarrow
     from typing_extensions import Unpack
 
+    from ._lists import Lists
     from ._native import Array, Table
     from ._typing import (
         AgentList,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
         ArrowStream,
         ChunkedArray,
         ColumnOptions,
+        ListedOptions,
         NumpyArray,
         PandasIndex,
         PandasSeries,
@@ -368,15 +370,19 @@ class Snapshot:
     ) -> dict[str, list[Verdict | None]]: ...
     @overload
     def verdicts(
-        self, urls: PandasSeries | PandasIndex, agent: AgentList, **options: Unpack[ColumnOptions]
+        self, urls: Texts, agent: AgentList, *, lists: Lists, **options: Unpack[ColumnOptions]
+    ) -> dict[str, list[Any]]: ...
+    @overload
+    def verdicts(
+        self, urls: PandasSeries | PandasIndex, agent: AgentList, **options: Unpack[ListedOptions]
     ) -> pandas.DataFrame: ...
     @overload
     def verdicts(
-        self, urls: PolarsSeries, agent: AgentList, **options: Unpack[ColumnOptions]
+        self, urls: PolarsSeries, agent: AgentList, **options: Unpack[ListedOptions]
     ) -> polars.DataFrame: ...
     @overload
     def verdicts(
-        self, urls: ChunkedArray | ArrowArray, agent: AgentList, **options: Unpack[ColumnOptions]
+        self, urls: ChunkedArray | ArrowArray, agent: AgentList, **options: Unpack[ListedOptions]
     ) -> pyarrow.Table: ...
     @overload
     def verdicts(
@@ -384,13 +390,14 @@ class Snapshot:
     ) -> numpy.ndarray[Any, numpy.dtype[numpy.int8]]: ...
     @overload
     def verdicts(
-        self, urls: ArrowColumn | ArrowStream, agent: AgentList, **options: Unpack[ColumnOptions]
+        self, urls: ArrowColumn | ArrowStream, agent: AgentList, **options: Unpack[ListedOptions]
     ) -> Table: ...
     def verdicts(
         self,
         urls: Any,
         agent: str | AgentList,
         *,
+        lists: Lists | None = None,
         threads: int | None = None,
         status_policy: StatusPolicy | None = None,
         unknown: UnknownOrigin | None = None,
@@ -411,6 +418,10 @@ class Snapshot:
             agent: The product token of the crawler, such as ``"GPTBot"``, or a chain of fallbacks,
                 ``"Googlebot-Image:Googlebot"``. A list of names and sets gives a table with a
                 column for each agent.
+            lists: With a list of agents, add the column ``robots_listed`` to the table: the words of
+                :meth:`Lists.match`, ``list:NAME`` for a URL that a list names, else null. The lists
+                are asked in the same pass. They change no other column: a listed URL has the
+                verdicts of its robots.txt.
             threads: The number of threads, or -1 for one per core. The default is 1 below 65,536
                 rows, else one per core.
             as_of: One time for all URLs, or a column of n times, one for each URL: an Arrow column
@@ -433,17 +444,21 @@ class Snapshot:
 
         Raises:
             TypeError: ``urls`` has another type.
-            ValueError: A bad agent or option, or with ``strict_agents`` one that looks misspelled.
+            ValueError: A bad agent or option, or with ``strict_agents`` one that looks misspelled;
+                ``lists`` with a single agent as a str, or with a column of NumPy.
             SnapshotError: The snapshot is damaged.
+            RobosieveError: The lists are damaged, and were opened with ``verify=False``.
 
-        The interpreter's lock is released. docs/PERFORMANCE.md has the cost per URL.
+        The interpreter's lock is released. docs/PERFORMANCE.md has the cost per URL. The snapshot keeps
+        the lists open until it is asked with others, or closed.
         """
         times = as_of_argument(as_of)
         options = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match, times.time, no_time)
+        asked = _asked_lists(urls, agent, lists)
         if not isinstance(agent, str):
             specs = names(agent)
             self._check_spelling(specs, strict_agents)
-            table = self._native.verdict_table(as_urls(urls), specs, options, threads, times.column)
+            table = self._native.verdict_table(as_urls(urls), specs, options, threads, times.column, asked)
             return table_like(urls, table, _verdict_list)
         self._check_spelling([agent], strict_agents)
         result = self._native.verdicts(as_urls(urls), agent, options, threads, times.column)
@@ -790,6 +805,27 @@ def _explanation(text: str) -> Explanation:
         line=rule.get("line"),
         details=why,
     )
+
+
+def _asked_lists(urls: Any, agent: str | AgentList, lists: Lists | None) -> _native.Lists | None:
+    """The lists for a table of verdicts.
+
+    Raises:
+        TypeError: They are not `Lists`.
+        ValueError: The result has no room for another column.
+    """
+    if lists is None:
+        return None
+    # The module of lists imports this one.
+    from ._lists import Lists
+
+    if not isinstance(lists, Lists):
+        raise TypeError(f"lists is of type {type(lists).__name__}; give robosieve.Lists(path)")
+    if isinstance(agent, str):
+        raise ValueError(f"the verdicts for {agent!r} are one column, without room for lists; give a list: [{agent!r}]")
+    if library_of(urls) == "numpy":
+        raise ValueError("an array of NumPy has no column of texts; call lists.match(urls)")
+    return lists._native
 
 
 def _verdict_list(result: _native.Array) -> list[Verdict | None]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence, Set as AbstractSet
 from typing import Any, Protocol, TypedDict, Union
 
+from ._lists import Lists
 from ._options import AgentMatch, NoTime, StatusPolicy, Time, UnknownOrigin
 
 _Text = Union[str, bytes, None]
@@ -41,6 +42,12 @@ class ColumnOptions(JudgeOptions, total=False):
     """The options of :meth:`robosieve.Snapshot.verdicts`."""
 
     threads: int | None
+
+
+class ListedOptions(ColumnOptions, total=False):
+    """The options of :meth:`robosieve.Snapshot.verdicts` for several agents."""
+
+    lists: Lists | None
 
 
 class RobotsOptions(TypedDict, total=False):

@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use robosieve::Snapshot;
 use robosieve::compile::{CompileProgress, Compiled, FetchResult, HttpResponse};
+use robosieve::output::OverwriteGuard;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -271,6 +272,7 @@ impl Compiler {
         write: impl FnOnce(robosieve::Compiler) -> robosieve::Result<serde_json::Result<String>> + Send,
     ) -> PyResult<String> {
         refuse_overwriting(
+            OverwriteGuard::new(),
             None,
             &self.inputs.lock().unwrap_or_else(PoisonError::into_inner),
             [("path", path)],

@@ -136,6 +136,7 @@ fn advice(remedy: Remedy) -> Option<&'static str> {
         Remedy::AcceptFailures => {
             Some("accept the failures as those of the sites: max_failing=1.0")
         }
+        Remedy::NameLists => Some("give them: lists="),
         Remedy::NameOutputFile => Some("give it a file: output="),
         Remedy::ReadWithoutQuotes => {
             Some("read it without quotes: input_format=\"tsv\" with delimiter=\",\"")

@@ -3,6 +3,7 @@
 use crate::errors::{RobosieveError, exception};
 use crate::interrupt::watched;
 use crate::judging::{threads_argument, threads_for};
+use crate::lists::Lists;
 use crate::options::{SETS, field, judge_options, named, named_field, named_fields, sets_json};
 use crate::snapshot::Snapshot;
 use crate::verification::Depth;
@@ -10,6 +11,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rayon::ThreadPoolBuilder;
 use robosieve::Judge;
+use robosieve::filter_lists::FilterLists;
 use robosieve::job::{
     AddedColumn, FilterStats, Form, Input, Job, Keep, Output, Outputs, Progress, Require, Written,
 };
@@ -59,8 +61,40 @@ pub(crate) struct JobOptions {
     agents: Vec<String>,
     records: RecordOptions,
     judge: JudgeOptions,
+    lists: Option<Py<Lists>>,
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
+}
+
+impl JobOptions {
+    /// The judge of the job, which also asks its lists. It is not kept for other jobs: the snapshot
+    /// would keep the lists open.
+    fn judge(&self, py: Python<'_>, snapshot: &Snapshot) -> PyResult<Judge> {
+        let judge = snapshot.judge(py, &self.agents, self.judge)?;
+        let Some(lists) = self.opened_lists() else {
+            return Ok(judge);
+        };
+        judge
+            .with_lists(FilterLists::clone(lists.opened()))
+            .map_err(|err| snapshot.exception(py, err))
+    }
+
+    fn opened_lists(&self) -> Option<&Lists> {
+        self.lists.as_ref().map(Py::get)
+    }
+
+    /// Refuses outputs that would overwrite an input, the snapshot, the lists or each other.
+    /// `outputs` are pairs of an argument's name and its path.
+    fn refuse_overwriting<'p>(
+        &self,
+        snapshot: &Snapshot,
+        inputs: &[PathBuf],
+        outputs: impl IntoIterator<Item = (&'p str, &'p Path)>,
+    ) -> PyResult<()> {
+        let lists = self.opened_lists().and_then(Lists::file);
+        let guard = OverwriteGuard::new().add_inputs("the lists", lists);
+        refuse_overwriting(guard, snapshot.file(), inputs, outputs)
+    }
 }
 
 fn job_options(given: &Bound<'_, PyAny>) -> PyResult<JobOptions> {
@@ -68,6 +102,7 @@ fn job_options(given: &Bound<'_, PyAny>) -> PyResult<JobOptions> {
         agents: field(given, "agents")?,
         records: record_options(&given.getattr("records")?)?,
         judge: judge_options(&given.getattr("judge")?)?,
+        lists: field(given, "lists")?,
         threads: threads_argument(&given.getattr("threads")?)?,
         progress: field(given, "progress")?,
     })
@@ -127,14 +162,15 @@ fn create(path: &Path, inputs: &[PathBuf]) -> robosieve::Result<Output<'static>>
     }
 }
 
-/// Refuses outputs that would overwrite an input, the snapshot or each other. `outputs` are pairs
-/// of an argument's name and its path.
+/// Refuses outputs that would overwrite an input, the snapshot, a file of `guard` or each other.
+/// `outputs` are pairs of an argument's name and its path.
 pub(crate) fn refuse_overwriting<'p>(
+    guard: OverwriteGuard,
     snapshot: Option<&Path>,
     inputs: &[PathBuf],
     outputs: impl IntoIterator<Item = (&'p str, &'p Path)>,
 ) -> PyResult<()> {
-    let mut guard = OverwriteGuard::new()
+    let mut guard = guard
         .add_inputs("the snapshot", snapshot)
         .add_inputs("an input", inputs);
     outputs
@@ -179,10 +215,10 @@ pub(crate) fn annotate(
     #[pyo3(from_py_with = annotation)] annotation: Annotation,
     #[pyo3(from_py_with = job_options)] options: JobOptions,
 ) -> PyResult<String> {
-    let judge = snapshot.judge(py, &options.agents, options.judge)?;
+    let judge = options.judge(py, snapshot)?;
     let sets = sets_json(&options.agents, judge.agents())?;
     snapshot.verify_to(py, depth(annotation.preferences, &annotation.added))?;
-    refuse_overwriting(snapshot.file(), &inputs, [("output", &*output)])?;
+    options.refuse_overwriting(snapshot, &inputs, [("output", &*output)])?;
     watched(py, options.progress.as_ref(), |watch| {
         let report = |at: Progress| watch.report(at.bytes_read);
         let mut job = job(&judge, options.records, annotation.added, sets.as_deref())
@@ -200,15 +236,17 @@ pub(crate) fn annotate(
     })
 }
 
-/// The outputs of a filter: kept, other verdict, unknown, invalid, index of kept WARC records.
-pub(crate) type OutputPaths = [Option<PathBuf>; 5];
+/// The outputs of a filter: kept, other verdict, unknown, invalid, listed, index of kept WARC
+/// records.
+pub(crate) type OutputPaths = [Option<PathBuf>; 6];
 
 /// The arguments that name them.
-const OUTPUT_ARGUMENTS: [&str; 5] = [
+const OUTPUT_ARGUMENTS: [&str; 6] = [
     "output",
     "disallowed_to",
     "unknown_to",
     "invalid_to",
+    "listed_to",
     "cdxj",
 ];
 
@@ -222,12 +260,12 @@ pub(crate) fn filter(
     #[pyo3(from_py_with = selection)] selection: Selection,
     #[pyo3(from_py_with = job_options)] options: JobOptions,
 ) -> PyResult<String> {
-    let judge = snapshot.judge(py, &options.agents, options.judge)?;
+    let judge = options.judge(py, snapshot)?;
     let sets = sets_json(&options.agents, judge.agents())?;
     snapshot.verify_to(py, depth(false, &selection.added))?;
     let named_outputs = OUTPUT_ARGUMENTS.into_iter().zip(&outputs);
     let named_outputs = named_outputs.filter_map(|(name, path)| Some((name, path.as_deref()?)));
-    refuse_overwriting(snapshot.file(), &inputs, named_outputs)?;
+    options.refuse_overwriting(snapshot, &inputs, named_outputs)?;
     watched(py, options.progress.as_ref(), |watch| {
         let report = |at: Progress| watch.report(at.bytes_read);
         let job = job(&judge, options.records, selection.added, sets.as_deref())

@@ -100,6 +100,11 @@ impl Array {
         Self { data }
     }
 
+    /// The data of the array.
+    pub(crate) fn into_data(self) -> ArrayData {
+        self.data
+    }
+
     fn new<T: ArrowNativeType>(
         data_type: DataType,
         values: Vec<T>,

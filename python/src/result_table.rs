@@ -4,7 +4,9 @@ use crate::errors::caught;
 use crate::result_array::{Array, unexpected};
 use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{ArrayRef, Int8Array, RecordBatch, RecordBatchIterator, RecordBatchReader};
+use arrow_array::{
+    ArrayRef, Int8Array, RecordBatch, RecordBatchIterator, RecordBatchReader, make_array,
+};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Field, Schema};
 use pyo3::exceptions::PyKeyError;
@@ -12,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 use std::sync::Arc;
 
-/// An immutable table of int8 columns with nulls.
+/// An immutable table of int8 columns with nulls, and perhaps one of words.
 #[pyclass(frozen, module = "robosieve")]
 pub(crate) struct Table {
     batch: RecordBatch,
@@ -33,6 +35,22 @@ impl Table {
             fields.push(Field::new(name, DataType::Int8, true));
             arrays.push(Arc::new(Int8Array::new(values.into(), nulls.clone())));
         }
+        let schema = Arc::new(Schema::new(fields));
+        let batch = RecordBatch::try_new(schema, arrays).map_err(unexpected)?;
+        Ok(Self { batch })
+    }
+
+    /// This table with one more column.
+    ///
+    /// # Errors
+    /// None in practice: another length.
+    pub(crate) fn with_column(self, name: &str, column: Array) -> PyResult<Self> {
+        let array = make_array(column.into_data());
+        let schema = self.batch.schema();
+        let mut fields: Vec<_> = schema.fields().iter().cloned().collect();
+        fields.push(Arc::new(Field::new(name, array.data_type().clone(), true)));
+        let mut arrays = self.batch.columns().to_vec();
+        arrays.push(array);
         let schema = Arc::new(Schema::new(fields));
         let batch = RecordBatch::try_new(schema, arrays).map_err(unexpected)?;
         Ok(Self { batch })
@@ -70,7 +88,7 @@ impl Table {
         }
     }
 
-    /// The columns by their names, each as a list of int and None.
+    /// The columns by their names, each as a list of int, or of str, and None.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         for (name, column) in self.columns().iter().zip(self.batch.columns()) {

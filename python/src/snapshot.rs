@@ -3,6 +3,7 @@
 use crate::column::{url_arrays, url_bytes};
 use crate::errors::{caught, detached, exception, snapshot_exception};
 use crate::judging::{judge_wide, nulls, threads_argument, threads_for};
+use crate::lists::{Lists, NumberBytes, number_bytes};
 use crate::options::{judge_options, named, one_of, parse_agent, parse_agents};
 use crate::result_array::Array;
 use crate::result_table::Table;
@@ -16,6 +17,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use robosieve::census::{SpellCheck, UnnamedAgent};
+use robosieve::filter_lists::FilterLists;
 use robosieve::judge::{CrawlDelays, Reason, VerdictsRef};
 use robosieve::{ErrorKind, Judge, JudgeOptions, Origin};
 use std::path::{Path, PathBuf};
@@ -27,6 +29,9 @@ const JUDGES: usize = 32;
 
 /// The mask of a URL without a verdict. Real masks have at most 63 bits, so none is negative.
 const NO_MASK: i64 = -1;
+
+/// The column with the reasons of listed URLs.
+const LIST_COLUMN: &str = "robots_listed";
 
 /// The name of a snapshot in memory, for messages.
 const IN_MEMORY: &str = "<bytes>";
@@ -45,18 +50,35 @@ pub(crate) struct Snapshot {
     judges: Mutex<Vec<CachedJudge>>,
 }
 
-/// A judge, with the agents and the options that it was asked for.
+/// A judge, with the agents, the options and the lists that it was asked for.
 struct CachedJudge {
     specs: Vec<String>,
     options: JudgeOptions,
+    lists: Option<Arc<FilterLists>>,
     judge: Judge,
+}
+
+impl CachedJudge {
+    fn is_for<S: AsRef<str>>(
+        &self,
+        specs: &[S],
+        options: JudgeOptions,
+        lists: Option<&Arc<FilterLists>>,
+    ) -> bool {
+        let are_same_lists = match (&self.lists, lists) {
+            (Some(own), Some(lists)) => Arc::ptr_eq(own, lists),
+            (own, lists) => own.is_none() && lists.is_none(),
+        };
+        let specs = specs.iter().map(AsRef::as_ref);
+        are_same_lists && self.options == options && self.specs.iter().map(String::as_str).eq(specs)
+    }
 }
 
 impl Snapshot {
     /// The exception for an error of judging; one about the snapshot names it.
     pub(crate) fn exception(&self, py: Python<'_>, err: robosieve::Error) -> PyErr {
         match err.kind() {
-            ErrorKind::BadColumn(_) => exception(err),
+            ErrorKind::BadColumn(_) | ErrorKind::DamagedLists { .. } => exception(err),
             _ => snapshot_exception(py, err, &self.path),
         }
     }
@@ -113,33 +135,72 @@ impl Snapshot {
         specs: &[S],
         options: JudgeOptions,
     ) -> PyResult<Judge> {
-        let mut judges = self.judges.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_same = |cached: &CachedJudge| {
-            cached.options == options
-                && cached
-                    .specs
-                    .iter()
-                    .map(String::as_str)
-                    .eq(specs.iter().map(AsRef::as_ref))
-        };
-        if let Some(found) = judges.iter().position(is_same) {
-            judges[..=found].rotate_right(1);
-            return Ok(judges[0].judge.clone());
+        if let Some(judge) = self.cached_judge(specs, options, None) {
+            return Ok(judge);
         }
         let agents = parse_agents(specs)?;
         let judge = Judge::new(Arc::clone(&self.snapshot), &agents, options)
             .map_err(|err| self.exception(py, err))?;
-        judges.truncate(JUDGES - 1);
-        let specs = specs.iter().map(|spec| spec.as_ref().to_owned()).collect();
-        judges.insert(
-            0,
-            CachedJudge {
-                specs,
-                options,
-                judge: judge.clone(),
-            },
-        );
+        self.cache_judge(specs, options, None, &judge);
         Ok(judge)
+    }
+
+    /// As [`judge`](Self::judge), with lists that it asks too.
+    fn judge_with_lists(
+        &self,
+        py: Python<'_>,
+        specs: &[String],
+        options: JudgeOptions,
+        lists: &Arc<FilterLists>,
+    ) -> PyResult<Judge> {
+        if let Some(judge) = self.cached_judge(specs, options, Some(lists)) {
+            return Ok(judge);
+        }
+        let judge = self.judge(py, specs, options)?;
+        let judge = judge
+            .with_lists(FilterLists::clone(lists))
+            .map_err(|err| self.exception(py, err))?;
+        self.cache_judge(specs, options, Some(lists), &judge);
+        Ok(judge)
+    }
+
+    /// The judge that was used lately for the same agents, options and lists.
+    fn cached_judge<S: AsRef<str>>(
+        &self,
+        specs: &[S],
+        options: JudgeOptions,
+        lists: Option<&Arc<FilterLists>>,
+    ) -> Option<Judge> {
+        let mut judges = self.judges.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = judges
+            .iter()
+            .position(|cached| cached.is_for(specs, options, lists))?;
+        judges[..=found].rotate_right(1);
+        judges.first().map(|cached| cached.judge.clone())
+    }
+
+    /// Keeps a judge. A judge keeps its lists open, so only the newest one with lists is kept.
+    fn cache_judge<S: AsRef<str>>(
+        &self,
+        specs: &[S],
+        options: JudgeOptions,
+        lists: Option<&Arc<FilterLists>>,
+        judge: &Judge,
+    ) {
+        let mut judges = self.judges.lock().unwrap_or_else(PoisonError::into_inner);
+        judges.retain(|cached| {
+            // Another thread may have made the same judge.
+            let is_same = cached.is_for(specs, options, lists);
+            !is_same && (cached.lists.is_none() || lists.is_none())
+        });
+        judges.truncate(JUDGES - 1);
+        let cached = CachedJudge {
+            specs: specs.iter().map(|spec| spec.as_ref().to_owned()).collect(),
+            options,
+            lists: lists.map(Arc::clone),
+            judge: judge.clone(),
+        };
+        judges.insert(0, cached);
     }
 
     /// A judge for any number of agents, also for none.
@@ -396,7 +457,9 @@ impl Snapshot {
         self.judge_column(py, column, |verdicts| verdicts.get(0).code(), Array::int8)
     }
 
-    /// One column of verdicts for each agent.
+    /// One column of verdicts for each agent, and with lists a column of the reasons for listed URLs.
+    // Arguments as Python passes them, each with its own conversion.
+    #[expect(clippy::too_many_arguments)]
     fn verdict_table(
         &self,
         py: Python<'_>,
@@ -405,26 +468,55 @@ impl Snapshot {
         #[pyo3(from_py_with = judge_options)] options: JudgeOptions,
         #[pyo3(from_py_with = threads_argument)] threads: Option<usize>,
         times: Option<&Bound<'_, PyAny>>,
+        lists: Option<&Bound<'_, Lists>>,
     ) -> PyResult<Table> {
-        let judge = self.judge(py, &agents, options)?;
-        let width = judge.agents().len();
+        let lists = lists.map(Bound::get);
+        let judge = match lists {
+            Some(lists) => self.judge_with_lists(py, &agents, options, lists.opened())?,
+            None => self.judge(py, &agents, options)?,
+        };
+        let names = judge.agents().iter().map(|agent| format!("robots_{agent}"));
+        let names: Vec<String> = names.collect();
+        if lists.is_some() && names.iter().any(|name| name == LIST_COLUMN) {
+            return Err(PyValueError::new_err(format!(
+                "the column {LIST_COLUMN} is that of an agent already; ask the lists alone, with \
+                 Lists.match"
+            )));
+        }
+        // The bytes of the number of a list follow the verdicts of a row.
+        let agents = names.len();
+        let width = agents + lists.map_or(0, |_| size_of::<NumberBytes>());
         let column = Column {
             width,
             ..Column::new(&judge, urls, threads, times)?
         };
         let fill = |verdicts: VerdictsRef<'_>, rows: &mut [i8]| {
             let (first, others) = rows.split_at_mut(width);
-            let of_agents = first.iter_mut().zip(verdicts.iter());
+            let (codes, number) = first.split_at_mut(agents);
+            let of_agents = codes.iter_mut().zip(verdicts.iter());
             of_agents.for_each(|(code, verdict)| *code = verdict.code());
+            if !number.is_empty() {
+                number.copy_from_slice(&number_bytes(verdicts.list_match()));
+            }
             others
                 .chunks_mut(width)
                 .for_each(|row| row.copy_from_slice(first));
             Ok(())
         };
-        self.judge_wide_column(py, column, fill, |codes, nulls| {
-            let column = |agent| codes.iter().skip(agent).step_by(width).copied().collect();
-            let names = judge.agents().iter().map(|agent| format!("robots_{agent}"));
-            Table::int8(names.zip((0..width).map(column)).collect(), nulls)
+        self.judge_wide_column(py, column, fill, |values, nulls| {
+            let column = |agent| values.iter().skip(agent).step_by(width).copied().collect();
+            let columns = names.into_iter().zip((0..agents).map(column));
+            let table = Table::int8(columns.collect(), nulls.clone())?;
+            let Some(lists) = lists else {
+                return Ok(table);
+            };
+            let numbers = values.chunks_exact(width);
+            let numbers =
+                numbers.filter_map(|row| row.last_chunk::<{ size_of::<NumberBytes>() }>());
+            table.with_column(
+                LIST_COLUMN,
+                lists.reasons_of_bytes(numbers.copied(), nulls)?,
+            )
         })
     }
 

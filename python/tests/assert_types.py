@@ -14,7 +14,7 @@ import pyarrow
 from typing_extensions import assert_type
 
 import robosieve
-from robosieve import Array, Robots, Snapshot, Table, Verdict
+from robosieve import Array, Lists, Robots, Snapshot, Table, Verdict
 
 Int8s = numpy.ndarray[Any, numpy.dtype[numpy.int8]]
 Int64s = numpy.ndarray[Any, numpy.dtype[numpy.int64]]
@@ -76,6 +76,22 @@ def other_arrow_objects(snapshot: Snapshot, robots: Robots, urls: Stream, array:
     assert_type(snapshot.masks(urls, "GPTBot"), Array)
     assert_type(robots.verdicts("GPTBot", urls), Array)
     assert_type(snapshot.masks(array, "GPTBot"), Array)
+
+
+def own_lists(
+    snapshot: Snapshot, own: Lists, urls: list[str], series: pandas.Series[str], array: pyarrow.StringArray
+) -> None:
+    assert_type(snapshot.verdicts(urls, ["GPTBot"], lists=own), dict[str, list[Any]])
+    assert_type(snapshot.verdicts(urls, ["GPTBot"], lists=own, threads=1), dict[str, list[Any]])
+    assert_type(snapshot.verdicts(series, ["GPTBot"], lists=own), pandas.DataFrame)
+    assert_type(snapshot.verdicts(polars.Series(urls), ["GPTBot"], lists=own), polars.DataFrame)
+    assert_type(snapshot.verdicts(array, ["GPTBot"], lists=own, unknown="allow"), pyarrow.Table)
+    assert_type(snapshot.verdicts(Stream(), ["GPTBot"], lists=own), Table)
+    assert_type(robosieve.filter(snapshot, "in", None, "GPTBot", lists=own, listed_to="x"), dict[str, Any])
+    assert_type(robosieve.annotate(snapshot, "in", "x", "GPTBot", lists="own", add=["list", "entry"]), dict[str, Any])
+    # A single column, and an array of NumPy, have no room for another.
+    snapshot.verdicts(urls, "GPTBot", lists=own)  # type: ignore[call-overload]
+    snapshot.verdicts(numpy.array(urls), ["GPTBot"], lists=own)  # type: ignore[call-overload]
 
 
 def snapshots(path: str) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import pickle
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +13,7 @@ from typing import Any
 import pytest
 
 import robosieve
-from robosieve import ListMatch, Lists
+from robosieve import ListMatch, Lists, Snapshot
 
 DOMAINS = "adult.example\nmünchen.example\n192.0.2.7\nshared.example\n"
 ADS = "0.0.0.0 ads.example\n0.0.0.0 shared.example\nshop.example/cart\n@@good.ads.example\n"
@@ -88,7 +90,7 @@ def test_columns_of_every_library(lists: Lists) -> None:
 def test_frames(lists: Lists) -> None:
     polars = pytest.importorskip("polars")
     series = lists.match(polars.Series("url", URLS))
-    assert (series.name, series.to_list()) == ("robots_list", REASONS)
+    assert (series.name, series.to_list()) == ("robots_listed", REASONS)
     pandas = pytest.importorskip("pandas")
     column = lists.match(pandas.Series(URLS, index=range(5, 5 + len(URLS))))
     assert column.index[0] == 5 and [None if pandas.isna(word) else word for word in column] == REASONS
@@ -143,3 +145,270 @@ def test_errors(path: Path, lists: Lists, small: Path) -> None:
             lists.match(column)
     with pytest.raises(TypeError):
         lists.find(7)  # type: ignore[arg-type]
+
+
+AGENTS = ["GPTBot", "Googlebot"]
+COUNTS = ["disallowed", "allowed", "unknown", "invalid"]
+
+
+@pytest.fixture(scope="module")
+def judged(urls: list[str]) -> list[str]:
+    """2,000 lines: URLs of sites in the snapshot and of others, of listed domains, subdomains,
+    exceptions and paths, and text that is not a URL."""
+    chosen = random.Random(59)
+    hosts = ["adult.example", "www.adult.example", "a.b.adult.example", "shared.example", "x.shared.example"]
+    hosts += ["good.ads.example", "c.good.ads.example", "ads.example", "notadult.example", "nobody.example"]
+    hosts += ["shop.example", "news.example", "wiki.example", "192.0.2.7"]
+    paths = ["/", "/cart", "/cart/7?x=1", "/world/", "/wiki/Talk:Tea", "/tea#cart", ""]
+    lines = [chosen.choice(urls) for _ in range(400)]
+    for _ in range(1500):
+        scheme, port = chosen.choice(["http", "https", "HTTPS"]), chosen.choice(["", "", ":8443"])
+        lines.append(f"{scheme}://{chosen.choice(hosts)}{port}{chosen.choice(paths)}")
+    lines += [chosen.choice(["/cart", "adult.example/x", "https://", "mailto:x@ads.example"]) for _ in range(100)]
+    chosen.shuffle(lines)
+    return [line for line in lines if line.strip()]
+
+
+@pytest.fixture(scope="module")
+def site_lists(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Lists with sites that the snapshot holds, and one that names nothing."""
+    directory = tmp_path_factory.mktemp("site-lists")
+    (directory / "adult").write_text(DOMAINS + "news.example/world\n", encoding="utf-8")
+    (directory / "ads").write_text(ADS + "*.example/cart/7\n")
+    (directory / "none").write_text("never.example\n")
+    (directory / "ours").write_text(OURS + "https://news.example/world/\n")
+    command: list[Any] = [program, "lists", "-q", "-o", "own.rlists", "adult", "ads", "none", "--allow", "ours"]
+    subprocess.run(command, check=True, cwd=directory)
+    return directory / "own.rlists"
+
+
+def expected_destinations(
+    snapshot: Snapshot, lists: Lists, judged: list[str], keep: str, require: str
+) -> tuple[list[str], dict[str, int]]:
+    """The destination of each line by the verdicts and the lists, and the lines by list."""
+    verdicts = snapshot.verdicts(judged, AGENTS)
+    combined = all if (keep, require) in [("allowed", "all"), ("disallowed", "any")] else any
+    destinations, by_list = [], dict.fromkeys(lists.names, 0)
+    for url, reason, *row in zip(judged, lists.match(judged), *verdicts.values()):
+        code = row[0] if row[0] in (2, 3) else int(combined(verdict == 1 for verdict in row))
+        destinations.append("listed" if reason else COUNTS[int(code)])
+        found = lists.find(url)
+        assert (reason is None) == (found is None or found.is_exception)
+        for name in found.lists if reason and found else ():
+            by_list[name] += 1
+    return destinations, by_list
+
+
+@pytest.mark.parametrize("kind", ["txt", "parquet"])
+@pytest.mark.parametrize(("keep", "require"), [("allowed", "all"), ("disallowed", "any"), ("allowed", "any")])
+def test_a_filter_splits_as_verdicts_and_lists_do(
+    snapshot: Snapshot, site_lists: Path, judged: list[str], tmp_path: Path, kind: str, keep: Any, require: Any
+) -> None:
+    lists = Lists(site_lists)
+    source = write_lines(judged, tmp_path / f"in.{kind}")
+    names = {"allowed": "output", "disallowed": "disallowed_to", "unknown": "unknown_to", "invalid": "invalid_to"}
+    names["listed"] = "listed_to"
+    if keep == "disallowed":
+        names["disallowed"] = "output"
+        del names["allowed"]
+    outputs: dict[str, Any] = {argument: tmp_path / f"{name}.{kind}" for name, argument in names.items()}
+    for given in (lists, site_lists, str(site_lists)):
+        counts = robosieve.filter(
+            snapshot, source, outputs["output"], AGENTS, keep=keep, require=require, lists=given,
+            **{argument: path for argument, path in outputs.items() if argument != "output"},
+        )  # fmt: skip
+    destinations, by_list = expected_destinations(snapshot, lists, judged, keep, require)
+    for name, argument in names.items():
+        expected = [url for url, destination in zip(judged, destinations) if destination == name]
+        assert expected and read_lines(outputs[argument]) == expected, name
+    assert {name: counts[name] for name in [*COUNTS, "listed"]} == {
+        name: destinations.count(name) for name in [*COUNTS, "listed"]
+    }
+    assert counts["listed_by"] == by_list and by_list["adult"] and by_list["ads"] and by_list["none"] == 0
+    assert counts["lines"] == len(judged) and sum(by_list.values()) > counts["listed"]
+    for verdict in ("allowed", "disallowed"):
+        assert sum(counts["reasons"][verdict].values()) == counts[verdict]
+
+
+@pytest.mark.parametrize("kind", ["txt", "parquet"])
+def test_annotations_name_lists_and_entries(
+    snapshot: Snapshot, site_lists: Path, judged: list[str], tmp_path: Path, kind: str
+) -> None:
+    lists = Lists(site_lists)
+    source, out = write_lines(judged, tmp_path / f"in.{kind}"), tmp_path / f"out.{kind}"
+    form: Any = "jsonl" if kind == "txt" else "int8"
+    counts = robosieve.annotate(snapshot, source, out, AGENTS, form=form, add=["list", "entry"], lists=lists)
+    if kind == "txt":
+        words = {verdict.name.lower(): int(verdict) for verdict in robosieve.Verdict}
+        rows = [json.loads(line) for line in out.read_text().splitlines()]
+        found = [(row["robots_list"], row["robots_entry"]) for row in rows]
+        codes = [[words[row["robots"][agent]] for row in rows] for agent in AGENTS]
+    else:
+        table = pytest.importorskip("pyarrow.parquet").read_table(out)
+        found = list(zip(table["robots_list"].to_pylist(), table["robots_entry"].to_pylist()))
+        codes = [table[f"robots_{agent}"].to_pylist() for agent in AGENTS]
+    matches = [None if match is None or match.is_exception else match for match in map(lists.find, judged)]
+    assert found == [(None, None) if match is None else (",".join(match.lists), match.entry) for match in matches]
+    # Lists change no verdict.
+    assert codes == list(snapshot.verdicts(judged, AGENTS).values())
+    destinations, by_list = expected_destinations(snapshot, lists, judged, "allowed", "all")
+    assert (counts["listed"], counts["listed_by"]) == (destinations.count("listed"), by_list)
+    assert counts["agent_allowed"] == [
+        sum(code == 1 and match is None for code, match in zip(column, matches)) for column in codes
+    ]
+
+
+def write_lines(lines: list[str], path: Path) -> Path:
+    """A file of URLs, text or Parquet by its name."""
+    if path.suffix == ".txt":
+        path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+        return path
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pa.table({"id": range(len(lines)), "url": lines}), path, row_group_size=300)
+    return path
+
+
+def read_lines(path: Path) -> list[str]:
+    """The URLs of a file."""
+    if path.suffix == ".txt":
+        return path.read_text(encoding="utf-8").split("\n")[:-1]
+    urls: list[str] = pytest.importorskip("pyarrow.parquet").read_table(path)["url"].to_pylist()
+    return urls
+
+
+def test_counts_have_all_lists_or_none(snapshot: Snapshot, site_lists: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("https://tea.example/\n")
+    for job in (robosieve.filter, robosieve.annotate):
+        counts = job(snapshot, tmp_path / "in.txt", tmp_path / "out", "GPTBot", lists=site_lists)
+        assert (counts["listed"], counts["listed_by"]) == (0, {"adult": 0, "ads": 0, "none": 0, "ours": 0})
+        counts = job(snapshot, tmp_path / "in.txt", tmp_path / "out", "GPTBot")
+        assert "listed" not in counts and "listed_by" not in counts
+
+
+def test_jobs_give_the_bytes_of_the_command(
+    program: Path, small: Path, site_lists: Path, judged: list[str], tmp_path: Path
+) -> None:
+    """So the metadata of tables name the lists, too."""
+    for kind in ("txt", "parquet"):
+        source = write_lines(judged, tmp_path / f"in.{kind}")
+        ours, theirs = [[tmp_path / f"{who}-{name}.{kind}" for name in ("kept", "listed")] for who in ("our", "their")]
+        robosieve.filter(small, source, ours[0], "GPTBot", lists=site_lists, listed_to=ours[1])
+        command: list[Any] = [program, "filter", "-q", "-s", small, "-a", "GPTBot", "--lists", site_lists, "-o", theirs[0]]
+        subprocess.run([*command, "--listed-to", theirs[1], source], check=True)
+        assert [path.read_bytes() for path in ours] == [path.read_bytes() for path in theirs]
+
+
+def test_errors_of_jobs_say_what_to_do(small: Path, site_lists: Path, tmp_path: Path) -> None:
+    source, out = tmp_path / "in.txt", tmp_path / "out"
+    source.write_text("https://adult.example/\n")
+    own = tmp_path / "own.rlists"
+    own.write_bytes(site_lists.read_bytes())
+    before = sorted(tmp_path.iterdir())
+    cases: list[tuple[Any, dict[str, Any], Any, str]] = [
+        (robosieve.filter, {"listed_to": tmp_path / "listed"}, ValueError, "listed_to gets .* give them: lists="),
+        (robosieve.annotate, {"form": "jsonl", "add": "list"}, ValueError, "there are none; give them: lists="),
+        (robosieve.filter, {"lists": 7}, TypeError, "lists is of type int; give Lists, or the path"),
+        (robosieve.filter, {"lists": "s3://b/own.rlists"}, ValueError, "lists are a local file"),
+        (robosieve.annotate, {"lists": tmp_path / "missing"}, FileNotFoundError, "missing"),
+        (robosieve.filter, {"lists": small}, robosieve.RobosieveError, "not a compiled file of filter lists"),
+        (robosieve.filter, {"lists": own, "listed_to": own}, ValueError, "is the same file as the lists"),
+        (robosieve.filter, {"lists": Lists(own), "invalid_to": own}, ValueError, "is the same file as the lists"),
+        (robosieve.filter, {"lists": own, "listed_to": out}, ValueError, "two outputs, output and listed_to"),
+        (
+            robosieve.filter,
+            {"lists": own, "keep": "disallowed", "disallowed_add": "list"},
+            ValueError,
+            "annotating writes the list and the entry",
+        ),
+    ]
+    for job, options, error, message in cases:
+        with pytest.raises(error, match=message):
+            job(small, source, out, "GPTBot", **options)
+        assert sorted(tmp_path.iterdir()) == before
+    with pytest.raises(ValueError, match="is the same file as the lists"):
+        robosieve.annotate(small, source, own, "GPTBot", lists=own)
+
+
+def test_tables_of_verdicts_get_the_column_of_lists(snapshot: Snapshot, site_lists: Path, judged: list[str]) -> None:
+    lists = Lists(site_lists)
+    mixed = [*judged, None]
+    verdicts, reasons = snapshot.verdicts(mixed, AGENTS), lists.match(mixed)
+    assert len(set(reasons)) == 3 and reasons[-1] is None
+    expected = {**verdicts, "robots_listed": reasons}
+    for threads in (None, 1, 3):
+        assert snapshot.verdicts(mixed, AGENTS, lists=lists, threads=threads) == expected
+    # More rows than a thread takes at once.
+    many = snapshot.verdicts(mixed * 20, AGENTS, lists=lists, threads=3)
+    assert many == {name: column * 20 for name, column in expected.items()}
+    assert snapshot.verdicts((url for url in mixed), ("GPTBot",), lists=lists)["robots_listed"] == reasons
+    assert snapshot.verdicts([], AGENTS, lists=lists) == {name: [] for name in expected}
+    assert snapshot.verdicts(mixed, AGENTS) == verdicts
+    # Another object with other lists.
+    other = Lists.from_bytes(robosieve_lists(site_lists, "tea.example\n"))
+    assert set(snapshot.verdicts(mixed, AGENTS, lists=other)["robots_listed"]) == {None}
+    assert snapshot.verdicts(mixed, AGENTS, lists=lists) == expected
+
+
+def test_tables_of_every_library_get_it(snapshot: Snapshot, site_lists: Path, judged: list[str]) -> None:
+    lists = Lists(site_lists)
+    mixed = [*judged, None]
+    reasons, codes = lists.match(mixed), [None if code is None else int(code) for code in snapshot.verdicts(mixed, "GPTBot")]
+    pa = pytest.importorskip("pyarrow")
+    column = pa.array(mixed, pa.string())
+    for given in (column, column.dictionary_encode(), pa.chunked_array([column[:7], column[7:]])):
+        table = snapshot.verdicts(given, ["GPTBot"], lists=lists)
+        assert table.column_names == ["robots_GPTBot", "robots_listed"]
+        assert pa.types.is_dictionary(table["robots_listed"].type)
+        assert table["robots_listed"].to_pylist() == reasons and table["robots_GPTBot"].to_pylist() == codes
+    polars = pytest.importorskip("polars")
+    frame = snapshot.verdicts(polars.Series("url", mixed), ["GPTBot"], lists=lists)
+    assert frame.columns == ["robots_GPTBot", "robots_listed"] and frame["robots_listed"].to_list() == reasons
+    own = snapshot.verdicts(polars.DataFrame({"url": mixed}), ["GPTBot"], lists=lists)
+    assert isinstance(own, robosieve.Table) and own["robots_listed"].tolist() == own.to_dict()["robots_listed"] == reasons
+    pandas = pytest.importorskip("pandas")
+    frame = snapshot.verdicts(pandas.Series(mixed, index=range(5, 5 + len(mixed))), ["GPTBot"], lists=lists)
+    assert list(frame.columns) == ["robots_GPTBot", "robots_listed"] and frame.index[0] == 5
+    assert [None if pandas.isna(word) else word for word in frame["robots_listed"]] == reasons
+    numpy = pytest.importorskip("numpy")
+    with pytest.raises(ValueError, match=r"call lists.match\(urls\)"):
+        snapshot.verdicts(numpy.array(judged), ["GPTBot"], lists=lists)
+
+
+def test_lists_do_not_depend_on_the_time_of_a_row(site_lists: Path) -> None:
+    compiler = robosieve.Compiler(history=True)
+    for day, body in [("2026-03-01", b"user-agent: *\ndisallow: /"), ("2026-05-01", b"")]:
+        compiler.add_response("https://adult.example/robots.txt", 200, body=body, fetched_at=day)
+    history = Snapshot.from_bytes(compiler.to_bytes())
+    urls = ["https://adult.example/a", "https://tea.example/", "https://adult.example/b", "https://adult.example/c"]
+    days = ["2026-04-02", "2026-04-02", "2026-06-01", None]
+    table = history.verdicts(urls, ["GPTBot"], as_of=days, lists=Lists(site_lists))
+    assert table == {"robots_GPTBot": [0, 2, 1, 2], "robots_listed": ["list:adult", None, "list:adult", "list:adult"]}
+
+
+def test_errors_of_columns_say_what_to_do(snapshot: Snapshot, site_lists: Path) -> None:
+    lists = Lists(site_lists)
+    with pytest.raises(ValueError, match=r"without room for lists; give a list: \['GPTBot'\]"):
+        snapshot.verdicts(URLS, "GPTBot", lists=lists)  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match=r"lists is of type str; give robosieve.Lists\(path\)"):
+        snapshot.verdicts(URLS, ["GPTBot"], lists=str(site_lists))  # type: ignore[call-overload]
+    with pytest.raises(ValueError, match="column robots_listed is that of an agent already"):
+        snapshot.verdicts(URLS, ["GPTBot", "listed"], lists=lists)
+
+
+def test_damage_of_lists_is_not_that_of_the_snapshot(snapshot: Snapshot, site_lists: Path) -> None:
+    whole = site_lists.read_bytes()
+    messages: list[str] = []
+    for start in range(0, len(whole), 16):
+        damaged = whole[:start] + bytes([0xFF]) * 16 + whole[start + 16 :]
+        try:
+            broken = Lists.from_bytes(damaged, verify=False)
+        except robosieve.RobosieveError:
+            continue
+        try:
+            broken.match(URLS)
+        except robosieve.RobosieveError as err:
+            messages.append(str(err))
+            with pytest.raises(robosieve.RobosieveError, match="damaged filter lists") as caught:
+                snapshot.verdicts(URLS, ["GPTBot"], lists=broken)
+            assert not isinstance(caught.value, robosieve.SnapshotError)
+    assert messages and all("damaged filter lists" in message for message in messages)

@@ -1,9 +1,12 @@
 //! The values that annotating adds to the verdicts.
 
 use crate::error::Result;
+use crate::filter_lists::{ListDecision, ListMatch};
 use crate::judge::engine::Engine;
 use crate::judge::{CrawlDelayScratch, RefusingLine, RefusingLines, Verdict, VerdictsRef};
 use crate::named_value::named_values;
+use std::collections::HashMap;
+use std::sync::Arc;
 
 /// A value that [`Job::annotate`](crate::job::Job::annotate) writes after the verdicts, and
 /// [`Job::filter`](crate::job::Job::filter) with the disallowed records.
@@ -35,6 +38,14 @@ pub enum AddedColumn {
     /// `robots_agent`: the name by which the agent obeys that line: one of its chain that the group
     /// names, or `*`.
     Agent,
+    /// `robots_list`: the names of the filter lists that name the URL
+    /// ([`Judge::with_lists`](crate::Judge::with_lists)), with commas between them, or null. A filter
+    /// does not add it, nor the next: no list names its disallowed records.
+    List,
+    /// `robots_entry`: their entry, as a line of a list ([`ListMatch::entry`]), or null.
+    ///
+    /// [`ListMatch::entry`]: crate::filter_lists::ListMatch::entry
+    Entry,
 }
 
 impl AddedColumn {
@@ -58,6 +69,8 @@ named_values! {
         Rule = "rule",
         Line = "line",
         Agent = "agent",
+        List = "list",
+        Entry = "entry",
     }
 }
 
@@ -70,6 +83,8 @@ pub(crate) struct AddedColumns {
     pub rule: bool,
     pub line: bool,
     pub agent: bool,
+    pub list: bool,
+    pub entry: bool,
 }
 
 impl AddedColumns {
@@ -81,11 +96,23 @@ impl AddedColumns {
             AddedColumn::Rule => self.rule = true,
             AddedColumn::Line => self.line = true,
             AddedColumn::Agent => self.agent = true,
+            AddedColumn::List => self.list = true,
+            AddedColumn::Entry => self.entry = true,
         }
     }
 
     pub(crate) fn is_empty(self) -> bool {
-        !(self.origin || self.reason || self.crawl_delay || self.has_lines())
+        !(self.origin || self.reason || self.crawl_delay || self.has_lines() || self.has_listed())
+    }
+
+    /// Whether values come from verdicts, or belong to agents.
+    pub(crate) fn is_of_verdicts(self) -> bool {
+        self.reason || self.crawl_delay || self.has_lines()
+    }
+
+    /// Whether values come from filter lists.
+    pub(crate) fn has_listed(self) -> bool {
+        self.list || self.entry
     }
 
     /// Whether values come from the lines that disallow URLs.
@@ -99,9 +126,32 @@ impl AddedColumns {
 pub(crate) struct AddedMemory {
     pub delays: CrawlDelayScratch,
     lines: RefusingLines,
+    /// The texts of entries that named URLs lately, of the lists of one judge.
+    entries: HashMap<ListDecision, Arc<str>>,
+    /// The bytes of these texts.
+    entry_bytes: usize,
 }
 
+/// The most bytes of entries that a worker remembers. An entry may have 64 KiB, and rows in turn may
+/// have the same ones again and again.
+const MAX_ENTRY_BYTES: usize = 1 << 20;
+
 impl AddedMemory {
+    /// The entry that names a URL, as a line of a list. Rows share its text.
+    pub(crate) fn entry(&mut self, found: ListMatch<'_>) -> Result<Arc<str>> {
+        if let Some(known) = self.entries.get(&found.decision()) {
+            return Ok(Arc::clone(known));
+        }
+        let entry: Arc<str> = found.entry()?.into();
+        if self.entry_bytes > MAX_ENTRY_BYTES {
+            self.entries.clear();
+            self.entry_bytes = 0;
+        }
+        self.entry_bytes += entry.len();
+        self.entries.insert(found.decision(), Arc::clone(&entry));
+        Ok(entry)
+    }
+
     /// The line that disallows a URL to an agent by a rule; `None` if the agent may fetch it, and if
     /// no rule decides.
     pub(crate) fn refusing_line(

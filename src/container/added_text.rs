@@ -60,6 +60,11 @@ impl<'j> AddedText<'j> {
                 names.extend(agents.iter().map(|agent| format!("robots_{name}_{agent}")));
             }
         }
+        for (is_added, name) in [(columns.list, "list"), (columns.entry, "entry")] {
+            if is_added {
+                names.push(format!("robots_{name}"));
+            }
+        }
     }
 
     /// Writes the values that all lines with these verdicts share, after the origin.
@@ -130,6 +135,32 @@ impl<'j> AddedText<'j> {
                     }
                     Ok(())
                 })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the filter lists that name a URL, and their entry.
+    pub(super) fn write_listed(
+        &self,
+        verdicts: &VerdictsRef<'_>,
+        syntax: ValueSyntax,
+        memory: &mut AddedMemory,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let found = verdicts.list_match();
+        if self.columns.list {
+            syntax.begin("list", out);
+            match &found {
+                Some(found) => syntax.text(&found.list_names(), out),
+                None => syntax.null(out),
+            }
+        }
+        if self.columns.entry {
+            syntax.begin("entry", out);
+            match found {
+                Some(found) => syntax.text(&memory.entry(found)?, out),
+                None => syntax.null(out),
             }
         }
         Ok(())

@@ -16,8 +16,8 @@ use crate::judge::rows::LineRun;
 use crate::judge::{
     FileStatements, Judge, PreferenceJudge, PreferenceScratch, Stage, Verdict, VerdictsRef,
 };
-use crate::pipeline::FilterStats;
 use crate::pipeline::blocks::{BlockKind, LineBlock};
+use crate::pipeline::{Destination, FilterStats};
 use crate::preferences::{ResponsePreferences, ResponseStatements};
 use crate::records::{RecordFormat, table_head, without_end};
 use bstr::ByteSlice;
@@ -196,7 +196,7 @@ impl<'s> Annotator<'_, 's> {
     ) -> Result<()> {
         let form = self.writer.form;
         if block.kind == BlockKind::LongLineStart {
-            stats.count(Verdict::Invalid, 1);
+            stats.count(Destination::Invalid, 1);
             let mut text = Vec::new();
             let verdicts = VerdictsRef::invalid(self.judge.agents().len());
             self.writer.write_verdicts(&verdicts, syntax, &mut text);
@@ -208,7 +208,8 @@ impl<'s> Annotator<'_, 's> {
             if form == LineForm::Jsonl {
                 out.push(b'{');
             }
-            out.extend_from_slice(&text);
+            // The first added value begins with its separator from the verdicts.
+            out.extend_from_slice(&text[usize::from(!self.writer.has_verdicts)..]);
         }
         if matches!(form, LineForm::Letters | LineForm::Csv) {
             out.extend_from_slice(block.data());
@@ -262,7 +263,8 @@ impl<'s> AnnotateScratch<'s> {
 /// Writes annotations in one form. The texts that are the same for all lines are made once.
 pub(crate) struct AnnotationWriter<'a> {
     pub form: LineForm,
-    /// Whether verdicts are written. A filter writes only added values.
+    /// Whether verdicts are written. Without agents there are none, and a filter writes only added
+    /// values.
     has_verdicts: bool,
     /// The agents' names, separated by commas.
     names: String,
@@ -296,7 +298,7 @@ impl<'a> AnnotationWriter<'a> {
         }
         Self {
             form,
-            has_verdicts: true,
+            has_verdicts: !judge.agents().is_empty(),
             keys,
             names: names.join(","),
             columns,
@@ -409,7 +411,8 @@ impl<'a> AnnotationWriter<'a> {
         };
         added.write_origin(url, syntax, &mut memory.key, out);
         out.extend_from_slice(&memory.shared);
-        added.write_lines(url, verdicts, syntax, &mut memory.values, out)
+        added.write_lines(url, verdicts, syntax, &mut memory.values, out)?;
+        added.write_listed(verdicts, syntax, &mut memory.values, out)
     }
 
     /// Writes the preferences of a robots.txt, combined with the statements of a response if there

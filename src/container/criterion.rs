@@ -1,8 +1,9 @@
 //! The criterion of a job: whether a line with several agents counts as allowed.
 
+use super::outputs::Outputs;
 use crate::judge::{Reason, UnknownOrigin, Verdict, VerdictsRef};
 use crate::named_value::named_values;
-use crate::pipeline::FilterStats;
+use crate::pipeline::{Destination, FilterStats};
 
 /// Which lines a filter keeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -129,44 +130,88 @@ impl Criterion {
         }
     }
 
-    /// Whether a line with this verdict is written. One with the kept verdict needs a chosen reason.
+    /// The destination of a line: listed if a filter list names it, else that of its verdict.
     #[inline]
-    pub(crate) fn selects(self, verdict: Verdict, verdicts: &VerdictsRef<'_>) -> bool {
-        verdict != self.kept() || self.reasons.contains(verdicts.reason())
+    pub(crate) fn destination(self, verdicts: &VerdictsRef<'_>) -> Destination {
+        if verdicts.is_listed() {
+            return Destination::Listed;
+        }
+        self.line_verdict(verdicts).into()
     }
 
-    /// The verdict whose output a line gets; `None` if no output gets it.
+    /// Whether a line with this destination is written. A kept one needs a chosen reason.
     #[inline]
-    pub(crate) fn destination(self, verdicts: &VerdictsRef<'_>) -> Option<Verdict> {
-        let verdict = self.line_verdict(verdicts);
-        self.selects(verdict, verdicts).then_some(verdict)
+    pub(crate) fn selects(self, destination: Destination, verdicts: &VerdictsRef<'_>) -> bool {
+        destination != self.kept() || self.reasons.contains(verdicts.reason())
     }
 
-    /// The verdict of kept lines.
+    /// The output that gets a line; `None` if none does.
     #[inline]
-    pub(crate) fn kept(self) -> Verdict {
-        self.by_verdict(Verdict::Allowed, Verdict::Disallowed).0
+    pub(crate) fn output(self, verdicts: &VerdictsRef<'_>) -> Option<Destination> {
+        let destination = self.destination(verdicts);
+        self.selects(destination, verdicts).then_some(destination)
     }
 
-    /// Counts lines with these verdicts, in total, by reason and for each agent.
+    /// The destination of kept lines.
+    #[inline]
+    pub(crate) fn kept(self) -> Destination {
+        match self.keep {
+            Keep::Allowed => Destination::Allowed,
+            Keep::Disallowed => Destination::Disallowed,
+        }
+    }
+
+    /// Counts lines with these verdicts, in total, by list, by reason and for each agent.
     #[inline]
     pub(crate) fn count(self, verdicts: &VerdictsRef<'_>, lines: u64, stats: &mut FilterStats) {
-        let verdict = self.line_verdict(verdicts);
-        stats.count(verdict, lines);
-        stats.reasons.count(verdict, verdicts.reason(), lines);
-        stats.via_other_scheme += u64::from(verdicts.via_other_scheme()) * lines;
-        stats.without_time += u64::from(verdicts.reason() == Reason::UnknownTime) * lines;
+        let destination = self.destination(verdicts);
+        stats.count(destination, lines);
+        self.count_details(destination, verdicts, lines, stats);
         if stats.agent_allowed.len() < verdicts.agents {
             stats.agent_allowed.resize(verdicts.agents, 0);
         }
-        verdicts.count_allowed(lines, &mut stats.agent_allowed);
+        if destination != Destination::Listed {
+            verdicts.count_allowed(lines, &mut stats.agent_allowed);
+        }
     }
 
-    /// Maps the outputs for kept and other lines to those for allowed and disallowed lines.
-    pub(crate) fn by_verdict<T>(self, kept: T, other: T) -> (T, T) {
-        match self.keep {
-            Keep::Allowed => (kept, other),
-            Keep::Disallowed => (other, kept),
+    /// Counts listed lines by list; others by reason, and those judged in an unusual way.
+    #[inline]
+    pub(crate) fn count_details(
+        self,
+        destination: Destination,
+        verdicts: &VerdictsRef<'_>,
+        lines: u64,
+        stats: &mut FilterStats,
+    ) {
+        if destination == Destination::Listed {
+            if let Some(found) = verdicts.list_match() {
+                stats.count_listed_by(found, lines);
+            }
+            return;
         }
+        let reason = verdicts.reason();
+        stats.reasons.count(destination, reason, lines);
+        stats.via_other_scheme += u64::from(verdicts.via_other_scheme()) * lines;
+        stats.without_time += u64::from(reason == Reason::UnknownTime) * lines;
+    }
+
+    /// The outputs of records, in the order of [`Destination::ALL`].
+    pub(crate) fn by_destination<T>(self, outputs: Outputs<T>) -> [Option<T>; Destination::COUNT] {
+        let Outputs {
+            mut kept,
+            mut other,
+            mut unknown,
+            mut invalid,
+            mut listed,
+            ..
+        } = outputs;
+        Destination::ALL.map(|destination| match destination {
+            destination if destination == self.kept() => kept.take(),
+            Destination::Allowed | Destination::Disallowed => other.take(),
+            Destination::Unknown => unknown.take(),
+            Destination::Invalid => invalid.take(),
+            Destination::Listed => listed.take(),
+        })
     }
 }

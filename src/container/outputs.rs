@@ -168,7 +168,7 @@ impl<'w> Output<'w> {
     }
 }
 
-/// The outputs of a filter; `None` discards. Every record goes to exactly one of the first four,
+/// The outputs of a filter; `None` discards. Every record goes to exactly one of the first five,
 /// with its bytes unchanged and in input order. Only
 /// [added columns](crate::job::Job::add_columns) change disallowed records.
 // Exhaustive on purpose: callers build it as a literal, with `..Outputs::default()`.
@@ -182,6 +182,9 @@ pub struct Outputs<T> {
     pub unknown: Option<T>,
     /// The records without a URL.
     pub invalid: Option<T>,
+    /// The records that a filter list names, whatever their verdicts are
+    /// ([`Judge::with_lists`](crate::Judge::with_lists)).
+    pub listed: Option<T>,
     /// An offset index (CDXJ) of the kept records of WARC files. Its entries name the file of kept
     /// records.
     pub index: Option<T>,
@@ -190,7 +193,7 @@ pub struct Outputs<T> {
 impl<T> Default for Outputs<T> {
     /// No outputs.
     fn default() -> Self {
-        Self::from_array([const { None }; 5])
+        Self::from_array([const { None }; 6])
     }
 }
 
@@ -207,6 +210,7 @@ impl<T> Outputs<T> {
             other: self.other.as_ref(),
             unknown: self.unknown.as_ref(),
             invalid: self.invalid.as_ref(),
+            listed: self.listed.as_ref(),
             index: self.index.as_ref(),
         }
     }
@@ -218,6 +222,7 @@ impl<T> Outputs<T> {
             other: self.other.as_mut(),
             unknown: self.unknown.as_mut(),
             invalid: self.invalid.as_mut(),
+            listed: self.listed.as_mut(),
             index: self.index.as_mut(),
         }
     }
@@ -235,18 +240,20 @@ impl<T> Outputs<T> {
             other: self.other.map(&mut convert).transpose()?,
             unknown: self.unknown.map(&mut convert).transpose()?,
             invalid: self.invalid.map(&mut convert).transpose()?,
+            listed: self.listed.map(&mut convert).transpose()?,
             index: self.index.map(&mut convert).transpose()?,
         })
     }
 
     /// Outputs from an array in the order of the fields.
-    pub fn from_array(array: [Option<T>; 5]) -> Self {
-        let [kept, other, unknown, invalid, index] = array;
+    pub fn from_array(array: [Option<T>; 6]) -> Self {
+        let [kept, other, unknown, invalid, listed, index] = array;
         Self {
             kept,
             other,
             unknown,
             invalid,
+            listed,
             index,
         }
     }
@@ -254,7 +261,7 @@ impl<T> Outputs<T> {
 
 impl<T> IntoIterator for Outputs<T> {
     type Item = T;
-    type IntoIter = std::iter::Flatten<std::array::IntoIter<Option<T>, 5>>;
+    type IntoIter = std::iter::Flatten<std::array::IntoIter<Option<T>, 6>>;
 
     /// The outputs that there are, in the order of the fields.
     fn into_iter(self) -> Self::IntoIter {
@@ -263,6 +270,7 @@ impl<T> IntoIterator for Outputs<T> {
             self.other,
             self.unknown,
             self.invalid,
+            self.listed,
             self.index,
         ]
         .into_iter()

@@ -4,7 +4,7 @@ use super::added::AddedColumns;
 use super::annotation::{AnnotationWriter, Annotator};
 use super::criterion::Criterion;
 use super::form::{Form, LineForm};
-use crate::error::{ErrorKind, Result};
+use crate::error::{ErrorKind, Remedy, Result};
 use crate::judge::{Judge, PreferenceJudge, Stage};
 use crate::pipeline::Progress;
 use crate::records::RecordOptions;
@@ -41,6 +41,9 @@ impl<'j> Settings<'j> {
         if self.name.is_some() {
             return bad_job("only the columns added to Parquet files have a name");
         }
+        if self.judge.agents().is_empty() {
+            return self.form_without_verdicts();
+        }
         match self.form {
             None | Some(Form::Letters | Form::Mask) if !self.added.is_empty() => bad_job(format!(
                 "the form {} has no room for added columns; JSON lines (the form jsonl), tables \
@@ -61,6 +64,58 @@ impl<'j> Settings<'j> {
                 "the form {form} adds columns to Parquet files; lines take letters, jsonl, csv \
                  or mask"
             )),
+        }
+    }
+
+    /// Refuses to add values that nothing can give.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadJob`] for lists and entries if the judge has no filter lists, and for values of
+    /// verdicts if it has no agents.
+    pub(crate) fn check_added_columns(&self) -> Result<()> {
+        if self.judge.agents().is_empty() && self.added.is_of_verdicts() {
+            return bad_job(
+                "without agents there are no verdicts, so there is no reason and no line that \
+                 decides; of the added columns, only the origin, the list and the entry remain",
+            )
+            .map_err(|err| err.with_remedy(Remedy::NameAgents));
+        }
+        let has_lists = self.judge.engine().lists().is_some();
+        if !self.added.has_listed() || has_lists {
+            return Ok(());
+        }
+        bad_job("the list and the entry that name a URL come from filter lists, and there are none")
+            .map_err(|err| err.with_remedy(Remedy::NameLists))
+    }
+
+    /// Refuses to add lists and entries to disallowed records, which none names.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadJob`].
+    pub(crate) fn refuse_list_columns(&self) -> Result<()> {
+        if !self.added.has_listed() {
+            return Ok(());
+        }
+        bad_job(
+            "a filter adds columns to disallowed records, and a record that a list names is not one \
+             of them: annotating writes the list and the entry of each record",
+        )
+    }
+
+    /// The form of lines without verdicts, because the judge has no agents.
+    fn form_without_verdicts(&self) -> Result<LineForm> {
+        if self.preferences {
+            return bad_job("preferences are those to agents, and none is named");
+        }
+        match self.form {
+            Some(Form::Jsonl) if !self.added.is_empty() => Ok(LineForm::Jsonl),
+            Some(Form::Csv) if !self.added.is_empty() => Ok(LineForm::Csv),
+            _ => bad_job(
+                "without agents there are no verdicts to write; add columns, such as the list and \
+                 the entry that name a URL, to JSON lines (the form jsonl), tables (the form csv) or \
+                 Parquet files",
+            )
+            .map_err(|err| err.with_remedy(Remedy::AddListColumns)),
         }
     }
 

@@ -52,14 +52,14 @@ pub struct FilterLists {
 }
 
 /// The entry that decides about a URL.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct ListMatch<'l> {
     lists: &'l FilterLists,
     decision: ListDecision,
 }
 
 /// An entry that decides about URLs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ListDecision {
     pub is_exception: bool,
     /// The set of its lists.
@@ -68,7 +68,7 @@ pub(crate) struct ListDecision {
 }
 
 /// Where the text of an entry is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum EntryPlace {
     Domain { host: u32 },
     Host { host: u32 },
@@ -186,7 +186,28 @@ impl FilterLists {
         self.file
             .verify_all()
             .and_then(|()| self.file.verify_padding())
-            .map_err(Error::of_lists)
+            .map_err(|err| self.damage(err))
+    }
+
+    /// Whether the file still has the content with which it was opened. Lists in memory do.
+    ///
+    /// Cost: that of a look at the attributes of the file; if it was written to, the whole file is
+    /// read again.
+    ///
+    /// # Errors
+    /// [`DamagedLists`](crate::ErrorKind::DamagedLists) if the content is another, and errors of the
+    /// operating system.
+    pub fn verify_unchanged(&self) -> Result<()> {
+        self.file.verify_unchanged().map_err(|err| self.damage(err))
+    }
+
+    /// An error of the bytes, as one about this file.
+    pub(super) fn damage(&self, err: Error) -> Error {
+        let err = err.of_lists();
+        match self.file.path() {
+            Some(path) => err.at(path),
+            None => err,
+        }
     }
 
     /// The entry that decides about a URL; `None` if no list has it, or the text is not a URL.
@@ -218,10 +239,35 @@ impl FilterLists {
     pub fn searcher(&self) -> ListSearcher<'_> {
         ListSearcher {
             lists: self,
-            key: Vec::new(),
-            origin: Vec::new(),
-            entries: OriginEntries::default(),
+            memory: SearchMemory::default(),
         }
+    }
+
+    /// The entry that decides about a URL, with the memory of earlier URLs.
+    pub(crate) fn decide_url(
+        &self,
+        url: &[u8],
+        memory: &mut SearchMemory,
+    ) -> Result<Option<ListDecision>> {
+        let SearchMemory {
+            key,
+            origin,
+            entries,
+        } = memory;
+        let Some(parts) = url::split(url, Profile::Google, key) else {
+            return Ok(None);
+        };
+        if parts.origin != origin.as_slice() {
+            // After an error, nothing is known of the origin.
+            origin.clear();
+            *entries = self.entries_of(parts.origin)?;
+            origin.extend_from_slice(parts.origin);
+        }
+        // Few hosts have entries for paths.
+        if let Some(decision) = entries.decision_of_all() {
+            return Ok(decision);
+        }
+        self.decide(parts.origin, entries, &list_path(parts.path))
     }
 
     /// The hash that [`may_have`](Self::may_have) takes, of an origin that is its own canonical key and
@@ -247,6 +293,11 @@ impl FilterLists {
 
     /// What the lists say about the origin with a canonical key.
     pub(crate) fn entries_of(&self, origin: &[u8]) -> Result<OriginEntries> {
+        self.search(origin).map_err(|err| self.damage(err))
+    }
+
+    /// The search down from the suffix with two labels.
+    fn search(&self, origin: &[u8]) -> Result<OriginEntries> {
         let mut found = OriginEntries::default();
         let Some(origin) = OriginParts::of(origin) else {
             return Ok(found);
@@ -299,6 +350,17 @@ impl FilterLists {
 
     /// The entry that decides about a path in normal form, of the origin with a canonical key.
     pub(crate) fn decide(
+        &self,
+        origin: &[u8],
+        entries: &OriginEntries,
+        path: &[u8],
+    ) -> Result<Option<ListDecision>> {
+        self.search_paths(origin, entries, path)
+            .map_err(|err| self.damage(err))
+    }
+
+    /// The search in the hosts with entries for paths, from the most labels on.
+    fn search_paths(
         &self,
         origin: &[u8],
         entries: &OriginEntries,
@@ -794,6 +856,12 @@ pub(crate) fn list_path(rest: &[u8]) -> Cow<'_, [u8]> {
 #[derive(Clone, Debug)]
 pub struct ListSearcher<'l> {
     lists: &'l FilterLists,
+    memory: SearchMemory,
+}
+
+/// What a search remembers of earlier URLs. It is of use with the same lists only.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SearchMemory {
     /// Memory for keys of origins that are not in canonical form.
     key: Vec<u8>,
     /// The key of the last origin; empty before the first.
@@ -809,39 +877,20 @@ impl<'l> ListSearcher<'l> {
     /// # Errors
     /// [`DamagedLists`](crate::ErrorKind::DamagedLists) if the bytes contradict each other.
     pub fn find(&mut self, url: &[u8]) -> Result<Option<ListMatch<'l>>> {
-        let found = self.decide(url).map_err(Error::of_lists)?;
-        Ok(found.map(|decision| ListMatch {
-            lists: self.lists,
-            decision,
-        }))
-    }
-
-    /// The entry that decides about a URL.
-    pub(crate) fn decide(&mut self, url: &[u8]) -> Result<Option<ListDecision>> {
-        let Self {
-            lists,
-            key,
-            origin,
-            entries,
-        } = self;
-        let Some(parts) = url::split(url, Profile::Google, key) else {
-            return Ok(None);
-        };
-        if parts.origin != origin.as_slice() {
-            // After an error, nothing is known of the origin.
-            origin.clear();
-            *entries = lists.entries_of(parts.origin)?;
-            origin.extend_from_slice(parts.origin);
-        }
-        // Few hosts have entries for paths.
-        if let Some(decision) = entries.decision_of_all() {
-            return Ok(decision);
-        }
-        lists.decide(parts.origin, entries, &list_path(parts.path))
+        let found = self.lists.decide_url(url, &mut self.memory)?;
+        Ok(found.map(|decision| ListMatch::new(self.lists, decision)))
     }
 }
 
 impl<'l> ListMatch<'l> {
+    pub(crate) fn new(lists: &'l FilterLists, decision: ListDecision) -> Self {
+        Self { lists, decision }
+    }
+
+    pub(crate) fn decision(&self) -> ListDecision {
+        self.decision
+    }
+
     /// Whether the entry is an exception, so that the URL is not listed.
     pub fn is_exception(&self) -> bool {
         self.decision.is_exception
@@ -852,6 +901,11 @@ impl<'l> ListMatch<'l> {
         let names = &self.lists.metadata.lists;
         let numbers = self.list_numbers();
         numbers.filter_map(|list| names.get(list).map(|list| list.name.as_str()))
+    }
+
+    /// These names with commas between them, as columns of tables have them.
+    pub(crate) fn list_names(&self) -> String {
+        self.lists().collect::<Vec<_>>().join(",")
     }
 
     /// The positions of these lists in [`ListsMetadata::lists`], ascending.
@@ -877,7 +931,7 @@ impl<'l> ListMatch<'l> {
     /// # Errors
     /// [`DamagedLists`](crate::ErrorKind::DamagedLists) if the bytes contradict each other.
     pub fn entry(&self) -> Result<String> {
-        self.entry_text().map_err(Error::of_lists)
+        self.entry_text().map_err(|err| self.lists.damage(err))
     }
 
     fn entry_text(&self) -> Result<String> {

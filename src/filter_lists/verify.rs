@@ -38,7 +38,7 @@ impl FilterLists {
     /// [`DamagedLists`](crate::ErrorKind::DamagedLists) for the first contradiction.
     pub fn verify(&self) -> Result<()> {
         self.verify_checksums()?;
-        self.verify_structure().map_err(Error::of_lists)
+        self.verify_structure().map_err(|err| self.damage(err))
     }
 
     fn verify_structure(&self) -> Result<()> {

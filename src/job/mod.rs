@@ -21,7 +21,7 @@ pub use crate::container::criterion::{Keep, Require};
 pub use crate::container::form::Form;
 pub use crate::container::outputs::{Output, Outputs, Written};
 pub use crate::container::visit::{RecordRun, SelectedUrls, Visitor};
-pub use crate::pipeline::{FilterStats, Progress, ReasonCounts};
+pub use crate::pipeline::{FilterStats, ListCounts, ListFilterStats, Progress, ReasonCounts};
 pub use input::Input;
 pub use unknown_origins::UnknownOrigins;
 
@@ -30,6 +30,7 @@ use crate::container::criterion::{Criterion, ReasonSet};
 use crate::container::settings::Settings;
 use crate::container::visit::JudgingVisitor;
 use crate::error::Result;
+use crate::filter_lists::FilterLists;
 use crate::judge::{Judge, Reason, Stage};
 use crate::records::RecordOptions;
 use input::{OpenInputs, UrlCheck, open_all, open_by_format};
@@ -260,15 +261,16 @@ impl<'j> Job<'j> {
     ///
     /// The entries of annotated files are `robosieve.agents`, the names with commas between them,
     /// `robosieve.version`, `robosieve.snapshot`, the [checksum](crate::Snapshot::checksum) of the
-    /// snapshot in hexadecimal digits, `robosieve.options`, those of the judge as JSON, these, and
-    /// `robosieve.counts`, the [`FilterStats`] as JSON.
+    /// snapshot in hexadecimal digits, `robosieve.options`, those of the judge as JSON,
+    /// `robosieve.lists`, the checksum and the names of its [filter lists](Judge::with_lists) as JSON,
+    /// if it has some, these, and `robosieve.counts`, the [`FilterStats`] as JSON.
     /// The entries of an input that was annotated before are renamed to `robosieve.earlier.1.agents`
     /// and so on, or to the next free number.
     ///
     /// A [`filter`](Self::filter) has the same entries for its run, with `robosieve.filter.1.` (or
     /// the next free number) in place of `robosieve.`, also for those given here. More of them are
     /// `keep`, `require`, `reasons` (`all`, or [some](Self::reasons)), and `verdict`, that of the rows
-    /// of the file. The counts are those of the run: of all rows read. The entries of its inputs
+    /// of the file, or `listed`. The counts are those of the run: of all rows read. The entries of its inputs
     /// stay.
     ///
     /// Other entries are those of the first input. Of several inputs, only the entries
@@ -301,7 +303,8 @@ impl<'j> Job<'j> {
         self
     }
 
-    /// Writes every record of the inputs, in order, to one of the outputs.
+    /// Writes every record of the inputs, in order, to one of the outputs: that of the records that a
+    /// [filter list](Judge::with_lists) names, or else that of its verdict.
     ///
     /// # Errors
     /// - I/O errors, which name the file.
@@ -319,18 +322,21 @@ impl<'j> Job<'j> {
     ///
     /// No file appears then. Writers may have got a part.
     pub fn filter(&self, inputs: Vec<Input>, outputs: Outputs<Output<'_>>) -> Result<Written> {
+        self.settings.refuse_list_columns()?;
         let OpenInputs { files, url_check } = open_all(inputs)?;
         let written = files.filter(&self.settings, outputs)?;
         self.checked(&url_check, written)
     }
 
     /// Writes every record of the inputs, in order, with its verdicts, in the chosen
-    /// [form](Self::form).
+    /// [form](Self::form). A judge without agents writes the added values of the URL and of filter
+    /// lists only.
     ///
     /// # Errors
     /// As [`filter`](Self::filter). [`ErrorKind::BadTable`](crate::ErrorKind::BadTable) if a mask
     /// of bits is asked for more than 63 agents.
     pub fn annotate(&self, inputs: Vec<Input>, output: Output<'_>) -> Result<Written> {
+        self.settings.check_added_columns()?;
         let OpenInputs { files, url_check } = open_all(inputs)?;
         let written = files.annotate(&self.settings, output)?;
         self.checked(&url_check, written)
@@ -398,9 +404,9 @@ impl<'j> Job<'j> {
     /// As [`filter`](Self::filter). The visitor may have got a part of the records then.
     pub fn visit<V: Visitor>(&self, inputs: Vec<Input>, visitor: &V) -> Result<FilterStats> {
         let OpenInputs { files, url_check } = open_all(inputs)?;
-        let mut stats = FilterStats::of_agents(self.settings.judge.agents().len());
+        let mut stats = FilterStats::of_agents(self.settings.judge.engine());
         stats.add(&files.visit(&self.settings, &self.judging(visitor))?);
-        self.verify_snapshot()?;
+        self.verify_unchanged()?;
         if self.require_url {
             url_check.check(&stats)?;
         }
@@ -459,7 +465,7 @@ impl<'j> Job<'j> {
             }
             stats.add(&counted);
         }
-        self.verify_snapshot()?;
+        self.verify_unchanged()?;
         Ok(UnknownOrigins {
             origins: found.into_sorted(),
             stats,
@@ -475,18 +481,21 @@ impl<'j> Job<'j> {
         }
     }
 
-    /// The outputs, unless the snapshot was overwritten, or a URL is required and the inputs have
+    /// The outputs, unless the snapshot or the lists were overwritten, or a URL is required and the inputs have
     /// none. Dropping them leaves no file.
     fn checked(&self, url_check: &UrlCheck, written: Written) -> Result<Written> {
-        self.verify_snapshot()?;
+        self.verify_unchanged()?;
         if self.require_url {
             url_check.check(written.stats())?;
         }
         Ok(written)
     }
 
-    /// Whether verdicts are those of one snapshot, because its file was not overwritten meanwhile.
-    fn verify_snapshot(&self) -> Result<()> {
-        self.settings.judge.snapshot().verify_unchanged()
+    /// Whether verdicts are those of one snapshot and of the same lists, because their files were not
+    /// overwritten meanwhile.
+    fn verify_unchanged(&self) -> Result<()> {
+        let engine = self.settings.judge.engine();
+        engine.snapshot().verify_unchanged()?;
+        engine.lists().map_or(Ok(()), FilterLists::verify_unchanged)
     }
 }

@@ -108,7 +108,7 @@ impl<'s> Engine<'s> {
             rows,
             until,
             scratch,
-            emitter: Emitter::new(each, joined, self.agents.len()),
+            emitter: Emitter::new(each, joined, self.agents.len(), self.lists.as_ref()),
             listed: ListedRuns::default(),
             data: PhantomData,
         })
@@ -122,7 +122,7 @@ struct JudgeRows<'w, 's, 'd, S, F> {
     rows: S,
     until: Stage,
     scratch: &'w mut Scratch<'s>,
-    emitter: Emitter<F>,
+    emitter: Emitter<'w, F>,
     /// The runs of the batch with entries in filter lists.
     listed: ListedRuns,
     data: PhantomData<&'d [u8]>,
@@ -490,7 +490,7 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
         if self.until == Stage::Match {
             for row in rows {
                 let verdicts = self.engine.judge(self.rows.url(row), self.scratch)?;
-                let listed = verdicts.listed.copied();
+                let listed = verdicts.listed.map(|listed| *listed.decision);
                 self.emitter.set_listed(&self.rows, listed)?;
                 self.emitter.emit(&self.rows, row..row + 1, verdicts)?;
             }
@@ -640,7 +640,7 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
             let is_unknown = time.is_none() && self.engine.options.no_time == NoTime::Unknown;
             let url = self.rows.url(row);
             let verdicts = self.engine.judge_as_of(url, time, self.scratch)?;
-            let listed = verdicts.listed.copied();
+            let listed = verdicts.listed.map(|listed| *listed.decision);
             self.emitter.set_listed(&self.rows, listed)?;
             if is_unknown && verdicts.unjudged() != Some(Verdict::Invalid) {
                 self.emit_untimed(row)?;

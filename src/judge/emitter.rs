@@ -3,10 +3,10 @@
 //! In a list in random order, nearly every row is of another origin than the row before, but most
 //! rows are allowed by rules. Joining them saves 86 of 1,372 instructions of a filter for each row.
 
-use super::verdicts_ref::{OriginContext, VerdictBits, VerdictsRef};
+use super::verdicts_ref::{ListedBy, OriginContext, VerdictBits, VerdictsRef};
 use crate::error::Result;
 use crate::explain::Verdict;
-use crate::filter_lists::ListDecision;
+use crate::filter_lists::{FilterLists, ListDecision};
 use std::ops::Range;
 
 /// Which neighbouring rows with equal verdicts are handed over in one call.
@@ -21,11 +21,13 @@ pub(crate) enum Joined {
 }
 
 /// Calls `each` with neighbouring rows of a batch.
-pub(super) struct Emitter<F> {
+pub(super) struct Emitter<'l, F> {
     each: F,
     joined: Joined,
     agents: usize,
     open: OpenRows,
+    /// The filter lists of the judge.
+    lists: Option<&'l FilterLists>,
     /// The entry of a filter list that names the rows, unless it is an exception.
     listed: Option<ListDecision>,
 }
@@ -73,12 +75,18 @@ impl Key {
     }
 }
 
-impl<F> Emitter<F> {
-    pub(super) fn new(each: F, joined: Joined, agents: usize) -> Self {
+impl<'l, F> Emitter<'l, F> {
+    pub(super) fn new(
+        each: F,
+        joined: Joined,
+        agents: usize,
+        lists: Option<&'l FilterLists>,
+    ) -> Self {
         Self {
             each,
             joined,
             agents,
+            lists,
             open: OpenRows {
                 rows: 0..0,
                 key: Key([0; 2]),
@@ -123,7 +131,7 @@ impl<F> Emitter<F> {
         let Some((key, answer)) = Key::of(&verdicts, self.joined) else {
             self.flush(source)?;
             let verdicts = VerdictsRef {
-                listed: self.listed.as_ref(),
+                listed: ListedBy::of(self.lists, self.listed.as_ref()),
                 ..verdicts
             };
             return (self.each)(source, rows, verdicts);
@@ -161,7 +169,7 @@ impl<F> Emitter<F> {
             answer: open.answer,
             agents: self.agents,
             context: open.context.as_ref(),
-            listed: self.listed.as_ref(),
+            listed: ListedBy::of(self.lists, self.listed.as_ref()),
         };
         (self.each)(source, rows, verdicts)
     }
@@ -190,7 +198,7 @@ mod tests {
             calls.push((rows, verdicts.reason(), verdicts.unjudged()));
             Ok(())
         };
-        let mut emitter = Emitter::new(each, joined, 2);
+        let mut emitter = Emitter::new(each, joined, 2, None);
         for (row, (answer, context)) in rows.iter().enumerate() {
             let verdicts = VerdictsRef {
                 answer: *answer,

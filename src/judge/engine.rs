@@ -5,11 +5,11 @@ use super::old_rules::OldRulesCache;
 use super::options::JudgeOptions;
 use super::origin_cache::{OriginCache, OriginPolicy, OriginState};
 use super::status_policy::{StatusPolicy, UnknownOrigin};
-use super::verdicts_ref::{OriginContext, VerdictBits, VerdictsRef};
+use super::verdicts_ref::{ListedBy, OriginContext, VerdictBits, VerdictsRef};
 use crate::agent::Agent;
 use crate::error::Result;
 use crate::explain::Verdict;
-use crate::filter_lists::{FilterLists, ListDecision};
+use crate::filter_lists::{FilterLists, ListDecision, SearchMemory};
 use crate::matcher::RuleCache;
 use crate::profile::Profile;
 use crate::simd::{AnyBackend, Backend, Kernel};
@@ -63,7 +63,9 @@ pub(crate) struct Scratch<'s> {
     pub(super) other_key: Vec<u8>,
     pub(super) origins: OriginCache<'s>,
     pub(super) matching: Matching,
-    /// The entry that decides about the last single URL.
+    /// What the filter lists say about the origin of the last single URL.
+    list_memory: SearchMemory,
+    /// Their entry that decides about it.
     listed: Option<ListDecision>,
 }
 
@@ -173,6 +175,11 @@ impl<'s> Engine<'s> {
         self.snapshot
     }
 
+    /// The filter lists that are asked in the same pass.
+    pub(crate) fn lists(&self) -> Option<&FilterLists> {
+        self.lists.as_ref()
+    }
+
     pub(crate) fn profile(&self) -> Profile {
         self.profile
     }
@@ -201,6 +208,7 @@ impl<'s> Engine<'s> {
                 rules: RuleCache::default(),
                 allowed: vec![0; self.words()],
             },
+            list_memory: SearchMemory::default(),
             listed: None,
         }
     }
@@ -254,7 +262,7 @@ impl<'s> Engine<'s> {
     /// other.
     #[inline]
     pub(crate) fn judge<'a>(
-        &self,
+        &'a self,
         url: &[u8],
         scratch: &'a mut Scratch<'s>,
     ) -> Result<VerdictsRef<'a>> {
@@ -264,14 +272,14 @@ impl<'s> Engine<'s> {
     /// The verdicts on a URL as of a time, or by the newest rules.
     #[inline]
     pub(super) fn judge_as_of<'a>(
-        &self,
+        &'a self,
         url: &[u8],
         time: Option<i64>,
         scratch: &'a mut Scratch<'s>,
     ) -> Result<VerdictsRef<'a>> {
         self.claim(scratch);
         scratch.listed = match &self.lists {
-            Some(lists) => lists.searcher().decide(url)?,
+            Some(lists) => lists.decide_url(url, &mut scratch.list_memory)?,
             None => None,
         };
         self.backend.run(JudgeUrl {
@@ -284,7 +292,7 @@ impl<'s> Engine<'s> {
 
     #[inline(always)]
     fn judge_url<'a>(
-        &self,
+        &'a self,
         url: &[u8],
         time: Option<i64>,
         scratch: &'a mut Scratch<'s>,
@@ -313,9 +321,8 @@ impl<'s> Engine<'s> {
             &mut scratch.matching,
             backend,
         )?;
-        let listed = scratch.listed.as_ref();
         Ok(VerdictsRef {
-            listed: listed.filter(|decision| !decision.is_exception),
+            listed: ListedBy::of(self.lists.as_ref(), scratch.listed.as_ref()),
             ..verdicts
         })
     }
@@ -413,7 +420,7 @@ impl<'s> Engine<'s> {
 
 /// [`Engine::judge_url`] as a kernel.
 struct JudgeUrl<'w, 'a, 's> {
-    engine: &'w Engine<'s>,
+    engine: &'a Engine<'s>,
     url: &'w [u8],
     time: Option<i64>,
     scratch: &'a mut Scratch<'s>,

@@ -1,8 +1,8 @@
 //! The verdicts on one URL, owned.
 
-use super::verdicts_ref::{OriginContext, VerdictBits, VerdictsRef};
+use super::verdicts_ref::{ListedBy, OriginContext, VerdictBits, VerdictsRef};
 use crate::explain::{Reason, Verdict};
-use crate::filter_lists::ListDecision;
+use crate::filter_lists::{FilterLists, ListDecision, ListMatch};
 
 /// The verdicts on one URL, for the judge's agents in their order.
 #[derive(Clone, Debug)]
@@ -10,7 +10,15 @@ pub struct Verdicts {
     answer: OwnedVerdictBits,
     agents: usize,
     context: Option<OriginContext>,
-    listed: Option<ListDecision>,
+    /// Few URLs are listed.
+    listed: Option<Box<OwnedListedBy>>,
+}
+
+/// The entry of a filter list that names the URL, and its lists, which share their bytes.
+#[derive(Clone, Debug)]
+struct OwnedListedBy {
+    lists: FilterLists,
+    decision: ListDecision,
 }
 
 #[derive(Clone, Debug)]
@@ -32,7 +40,12 @@ impl Verdicts {
             answer,
             agents: verdicts.agents,
             context: verdicts.context.copied(),
-            listed: verdicts.listed.copied(),
+            listed: verdicts.listed.map(|listed| {
+                Box::new(OwnedListedBy {
+                    lists: listed.lists.clone(),
+                    decision: *listed.decision,
+                })
+            }),
         }
     }
 
@@ -48,7 +61,10 @@ impl Verdicts {
             answer,
             agents: self.agents,
             context: self.context.as_ref(),
-            listed: self.listed.as_ref(),
+            listed: self.listed.as_deref().map(|listed| ListedBy {
+                lists: &listed.lists,
+                decision: &listed.decision,
+            }),
         }
     }
 
@@ -62,6 +78,12 @@ impl Verdicts {
     #[inline]
     pub fn is_listed(&self) -> bool {
         self.listed.is_some()
+    }
+
+    /// As [`VerdictsRef::list_match`].
+    #[inline]
+    pub fn list_match(&self) -> Option<ListMatch<'_>> {
+        self.as_ref().list_match()
     }
 
     /// The verdicts in the order of the agents.

@@ -1,7 +1,7 @@
 //! The verdicts on one URL or on neighbouring lines, borrowed from the memory of the thread.
 
 use crate::explain::{Reason, Verdict};
-use crate::filter_lists::ListDecision;
+use crate::filter_lists::{FilterLists, ListDecision, ListMatch};
 use crate::snapshot::format::NONE;
 
 /// What the verdicts on an origin's URLs rest on, for all agents alike.
@@ -45,8 +45,28 @@ pub struct VerdictsRef<'a> {
     pub(crate) agents: usize,
     /// `None` if the snapshot does not hold the origin, or the text is not a URL.
     pub(super) context: Option<&'a OriginContext>,
-    /// The entry of a filter list that decides about the URL, unless it is an exception.
-    pub(crate) listed: Option<&'a ListDecision>,
+    /// The entry of a filter list that names the URL.
+    pub(super) listed: Option<ListedBy<'a>>,
+}
+
+/// The entry of a filter list that names a URL: not an exception.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ListedBy<'a> {
+    pub lists: &'a FilterLists,
+    pub decision: &'a ListDecision,
+}
+
+impl<'a> ListedBy<'a> {
+    /// The entry that decides about a URL, unless it is an exception.
+    pub(super) fn of(
+        lists: Option<&'a FilterLists>,
+        decision: Option<&'a ListDecision>,
+    ) -> Option<Self> {
+        Some(Self {
+            lists: lists?,
+            decision: decision.filter(|decision| !decision.is_exception)?,
+        })
+    }
 }
 
 /// One verdict for all agents, or a bit for each: whether it may fetch the URL.
@@ -79,10 +99,10 @@ impl<'a> VerdictBits<'a> {
     }
 }
 
-impl VerdictsRef<'_> {
+impl<'a> VerdictsRef<'a> {
     /// On text that is not a URL.
     pub(crate) fn invalid(agents: usize) -> Self {
-        VerdictsRef {
+        Self {
             answer: VerdictBits::Same(Verdict::Invalid),
             agents,
             context: None,
@@ -92,7 +112,7 @@ impl VerdictsRef<'_> {
 
     /// On an origin that the snapshot does not hold.
     pub(crate) fn on_unknown(verdict: Verdict, agents: usize) -> Self {
-        VerdictsRef {
+        Self {
             answer: VerdictBits::Same(verdict),
             agents,
             context: None,
@@ -267,6 +287,31 @@ impl VerdictsRef<'_> {
     #[inline]
     pub fn is_listed(&self) -> bool {
         self.listed.is_some()
+    }
+
+    /// The entry that names the URL, and its lists; `None` if no list does, or an exception decides.
+    ///
+    /// ```
+    /// # #[cfg(feature = "filter-lists")] {
+    /// # use robosieve::filter_lists::{FilterLists, ListCompiler, ListKind};
+    /// # use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
+    /// # let mut compiler = ListCompiler::new();
+    /// # compiler.add("spam", ListKind::Block, "spam.example\n".as_bytes())?;
+    /// # let lists = FilterLists::new(compiler.finish()?.to_vec()?)?;
+    /// # let snapshot = Snapshot::new(Compiler::default().finish()?.to_vec()?)?;
+    /// # let judge = Judge::new(snapshot, &["FooBot".parse()?], JudgeOptions::default())?;
+    /// let judge = judge.with_lists(lists)?;
+    /// let mut session = judge.session();
+    /// let verdicts = session.judge(b"https://www.spam.example/")?;
+    /// let entry = verdicts.list_match().unwrap();
+    /// assert_eq!(entry.lists().collect::<Vec<_>>(), ["spam"]);
+    /// assert_eq!(entry.entry()?, "spam.example");
+    /// # }
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    pub fn list_match(&self) -> Option<ListMatch<'a>> {
+        let ListedBy { lists, decision } = self.listed?;
+        Some(ListMatch::new(lists, *decision))
     }
 
     /// Whether the entry of the other of http and https decided

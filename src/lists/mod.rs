@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::pipeline::FilterStats;
 use crate::pipeline::blocks::{BlockKind, LineBlock, LineInput, refuse_other_formats};
 use crate::pipeline::ordered::{self, OrderedItem};
-use route::{RouteScratch, VerdictSinks};
+use route::{DestinationSinks, RouteScratch};
 use source::ListSource;
 
 /// Lists of URLs: every file that no other container recognises.
@@ -73,8 +73,8 @@ impl OpenFiles for OpenLists {
         let mut outputs = outputs.try_map(Output::of_lines)?;
         let engine = settings.judge.engine();
         let adder = LineAdder::new(settings.added, settings.judge);
-        let mut sinks = VerdictSinks::new(settings.criterion, &mut outputs, adder.is_some());
-        let mut total = FilterStats::default();
+        let mut sinks = DestinationSinks::new(settings.criterion, &mut outputs, adder.is_some());
+        let mut total = FilterStats::of_filter(engine);
         ordered::run(
             &ListSource::new(settings),
             self.0,
@@ -106,7 +106,7 @@ impl OpenFiles for OpenLists {
         let annotator = settings.annotator()?;
         let mut output = output.of_lines()?;
         let mut sink = LineSink::new(Some(output.writer()));
-        let mut total = FilterStats::of_agents(annotator.judge.agents().len());
+        let mut total = FilterStats::of_agents(annotator.judge);
         ordered::run(
             &ListSource::new(settings),
             self.0,

@@ -1,5 +1,5 @@
-//! Filters lists of URLs. A judged block becomes runs of lines with the same verdict; each run is
-//! one write. If values are added to the disallowed lines, the worker writes these, and they are
+//! Filters lists of URLs. A judged block becomes runs of lines with the same destination; each run
+//! is one write. If values are added to the disallowed lines, the worker writes these, and they are
 //! one write per block.
 //!
 //! Writing lines in place with `writev` took no less time to a file, and a third more to a pipe.
@@ -10,16 +10,16 @@ use crate::container::judged_records::judge_records;
 use crate::container::outputs::LineSink;
 use crate::container::outputs::{Output, Outputs};
 use crate::error::Result;
+use crate::judge::Stage;
 use crate::judge::emitter::Joined;
 use crate::judge::engine::{Engine, Scratch};
-use crate::judge::{Reason, Stage, Verdict};
-use crate::pipeline::FilterStats;
-use crate::pipeline::blocks::{BlockKind, LineBlock, VerdictRun};
+use crate::pipeline::blocks::{BlockKind, DestinationRun, LineBlock};
+use crate::pipeline::{Destination, FilterStats};
 
 /// The run that the last line belongs to.
 #[derive(Default)]
 struct OpenRun {
-    verdict: Option<Verdict>,
+    destination: Option<Destination>,
     is_written: bool,
     lines: u64,
     end: usize,
@@ -30,16 +30,16 @@ impl OpenRun {
     #[inline]
     fn add(
         &mut self,
-        verdict: Verdict,
+        destination: Destination,
         is_written: bool,
         ends: &[usize],
         stats: &mut FilterStats,
-        runs: &mut Vec<VerdictRun>,
+        runs: &mut Vec<DestinationRun>,
     ) {
-        if self.verdict != Some(verdict) || self.is_written != is_written {
+        if self.destination != Some(destination) || self.is_written != is_written {
             self.finish(stats, runs);
             *self = Self {
-                verdict: Some(verdict),
+                destination: Some(destination),
                 is_written,
                 lines: 0,
                 end: self.end,
@@ -50,11 +50,11 @@ impl OpenRun {
     }
 
     /// Counts the lines of the run and appends it to `runs`.
-    fn finish(&self, stats: &mut FilterStats, runs: &mut Vec<VerdictRun>) {
-        if let Some(verdict) = self.verdict {
-            stats.count(verdict, self.lines);
-            runs.push(VerdictRun {
-                verdict,
+    fn finish(&self, stats: &mut FilterStats, runs: &mut Vec<DestinationRun>) {
+        if let Some(destination) = self.destination {
+            stats.count(destination, self.lines);
+            runs.push(DestinationRun {
+                destination,
                 is_written: self.is_written,
                 end: self.end,
             });
@@ -114,21 +114,15 @@ pub(super) fn find_runs<'s>(
                 scratch,
                 |lines, urls, verdicts| {
                     let number = lines.ends.len() as u64;
-                    if verdicts.via_other_scheme() {
-                        stats.via_other_scheme += number;
-                    }
-                    if verdicts.reason() == Reason::UnknownTime {
-                        stats.without_time += number;
-                    }
-                    let verdict = criterion.line_verdict(&verdicts);
-                    stats.reasons.count(verdict, verdicts.reason(), number);
-                    if verdict == Verdict::Invalid {
+                    let destination = criterion.destination(&verdicts);
+                    criterion.count_details(destination, &verdicts, number, &mut stats);
+                    if destination == Destination::Invalid {
                         stats.count_blank(data, lines);
                     }
-                    let is_written = criterion.selects(verdict, &verdicts);
-                    run.add(verdict, is_written, lines.ends, &mut stats, &mut runs);
+                    let is_written = criterion.selects(destination, &verdicts);
+                    run.add(destination, is_written, lines.ends, &mut stats, &mut runs);
                     if let Some(adder) = adder
-                        && verdict == Verdict::Disallowed
+                        && destination == Destination::Disallowed
                         && is_written
                     {
                         let judged = JudgedRun {
@@ -152,11 +146,11 @@ pub(super) fn find_runs<'s>(
         BlockKind::LongLineStart | BlockKind::LongLineRest => {
             // The parts of a long line count once.
             stats.count(
-                Verdict::Invalid,
+                Destination::Invalid,
                 u64::from(block.kind == BlockKind::LongLineStart),
             );
-            runs.push(VerdictRun {
-                verdict: Verdict::Invalid,
+            runs.push(DestinationRun {
+                destination: Destination::Invalid,
                 is_written: true,
                 end: data.len(),
             });
@@ -168,69 +162,49 @@ pub(super) fn find_runs<'s>(
     Ok(())
 }
 
-/// The output of each verdict.
-pub(super) struct VerdictSinks<'w> {
-    allowed: LineSink<'w>,
-    disallowed: LineSink<'w>,
-    unknown: LineSink<'w>,
-    invalid: LineSink<'w>,
+/// The output of each destination.
+pub(super) struct DestinationSinks<'w> {
+    /// In the order of [`Destination::ALL`].
+    sinks: [LineSink<'w>; Destination::COUNT],
     /// Whether disallowed lines have added values.
     has_added: bool,
 }
 
-impl<'w> VerdictSinks<'w> {
+impl<'w> DestinationSinks<'w> {
     pub(super) fn new(
         criterion: Criterion,
         outputs: &'w mut Outputs<Output<'_>>,
         has_added: bool,
     ) -> Self {
-        let outputs = outputs.each_mut();
-        let (allowed, disallowed) = criterion.by_verdict(outputs.kept, outputs.other);
+        let outputs = criterion.by_destination(outputs.each_mut());
         Self {
-            allowed: LineSink::new(allowed.map(Output::writer)),
-            disallowed: LineSink::new(disallowed.map(Output::writer)),
-            unknown: LineSink::new(outputs.unknown.map(Output::writer)),
-            invalid: LineSink::new(outputs.invalid.map(Output::writer)),
+            sinks: outputs.map(|output| LineSink::new(output.map(Output::writer))),
             has_added,
         }
     }
 
-    fn all(&mut self) -> [&mut LineSink<'w>; 4] {
-        [
-            &mut self.allowed,
-            &mut self.disallowed,
-            &mut self.unknown,
-            &mut self.invalid,
-        ]
-    }
-
-    /// Writes each run of lines to the output of its verdict, and a header to all outputs.
+    /// Writes each run of lines to the output of its destination, and a header to all outputs.
     pub(super) fn write(&mut self, block: &LineBlock) -> Result<()> {
         let added = self.has_added.then_some(block.annotated.as_slice());
         if block.kind == BlockKind::Header {
-            self.disallowed
-                .write(added.unwrap_or(block.data()), false)?;
-            return Ok([&mut self.allowed, &mut self.unknown, &mut self.invalid]
-                .into_iter()
-                .try_for_each(|sink| sink.write(block.data(), false))?);
+            for destination in Destination::ALL {
+                let header = match destination {
+                    Destination::Disallowed => added.unwrap_or(block.data()),
+                    _ => block.data(),
+                };
+                self.sinks[destination as usize].write(header, false)?;
+            }
+            return Ok(());
         }
         if let Some(lines) = added {
-            self.disallowed.write(lines, false)?;
+            self.sinks[Destination::Disallowed as usize].write(lines, false)?;
         }
         let mut start = 0;
         for run in &block.runs {
-            let sink = match run.verdict {
-                Verdict::Allowed => &mut self.allowed,
-                Verdict::Disallowed if self.has_added => {
-                    start = run.end;
-                    continue;
-                }
-                Verdict::Disallowed => &mut self.disallowed,
-                Verdict::Unknown => &mut self.unknown,
-                Verdict::Invalid => &mut self.invalid,
-            };
-            if run.is_written {
-                sink.write(
+            // Disallowed lines with added values are written already.
+            let is_done = self.has_added && run.destination == Destination::Disallowed;
+            if run.is_written && !is_done {
+                self.sinks[run.destination as usize].write(
                     &block.data()[start..run.end],
                     block.kind == BlockKind::LongLineRest,
                 )?;
@@ -241,6 +215,6 @@ impl<'w> VerdictSinks<'w> {
     }
 
     pub(super) fn flush(&mut self) -> Result<()> {
-        Ok(self.all().into_iter().try_for_each(LineSink::flush)?)
+        Ok(self.sinks.iter_mut().try_for_each(LineSink::flush)?)
     }
 }

@@ -34,6 +34,9 @@ pub(super) struct AddedBatch {
     delays: Vec<Vec<Option<f64>>>,
     /// For each agent the lines that disallow the URLs.
     lines: Vec<Vec<Option<RefusingLine>>>,
+    /// The names of the filter lists that name the URL, and their entry.
+    lists: Vec<Option<ByteArray>>,
+    entries: Vec<Option<Arc<str>>>,
     columns: AddedColumns,
 }
 
@@ -84,6 +87,12 @@ impl<'j> ColumnAdder<'j> {
                 fields.push(text(&format!("agent_{agent}"))?);
             }
         }
+        if self.columns.list {
+            fields.push(text("list")?);
+        }
+        if self.columns.entry {
+            fields.push(text("entry")?);
+        }
         Ok(fields)
     }
 
@@ -111,6 +120,8 @@ impl<'j> ColumnAdder<'j> {
             reasons: vec![None; rows_if(self.columns.reason)],
             delays: vec![vec![None; rows]; self.delayed_agents().len()],
             lines: vec![vec![None; rows]; self.agents_with_lines().len()],
+            lists: vec![None; rows_if(self.columns.list)],
+            entries: vec![None; rows_if(self.columns.entry)],
             columns: self.columns,
         }
     }
@@ -150,6 +161,14 @@ impl<'j> ColumnAdder<'j> {
                 *line = memory.refusing_line(engine, url, verdicts, agent)?.cloned();
             }
         }
+        if let Some(lists) = batch.lists.get_mut(rows.clone()) {
+            let found = verdicts.list_match();
+            lists.fill(found.map(|found| found.list_names().into_bytes().into()));
+        }
+        if let Some(entries) = batch.entries.get_mut(rows) {
+            let found = verdicts.list_match();
+            entries.fill(found.map(|found| memory.entry(found)).transpose()?);
+        }
         Ok(())
     }
 }
@@ -160,7 +179,7 @@ fn origin_of(url: &[u8]) -> Option<ByteArray> {
 }
 
 impl AddedBatch {
-    /// The memory without the texts of origins and lines, which rows share.
+    /// The memory without the texts of origins, lines and entries, which rows share.
     pub(super) fn bytes_held(&self) -> usize {
         let delays: usize = self.delays.iter().map(Vec::capacity).sum();
         let lines: usize = self.lines.iter().map(Vec::capacity).sum();
@@ -168,6 +187,8 @@ impl AddedBatch {
             + self.reasons.capacity() * size_of::<Option<Reason>>()
             + delays * size_of::<Option<f64>>()
             + lines * size_of::<Option<RefusingLine>>()
+            + self.lists.capacity() * size_of::<Option<ByteArray>>()
+            + self.entries.capacity() * size_of::<Option<Arc<str>>>()
     }
 
     /// Makes these rows null, which judging sees as empty lines.
@@ -189,6 +210,8 @@ impl AddedBatch {
         for lines in &mut self.lines {
             retain(lines, is_kept);
         }
+        retain(&mut self.lists, is_kept);
+        retain(&mut self.entries, is_kept);
     }
 
     /// Encodes the columns, in the order of [`ColumnAdder::fields`].
@@ -227,6 +250,12 @@ impl AddedBatch {
             for lines in &self.lines {
                 write_texts(writers.next(), lines, |line| text_of(&line.agent))?;
             }
+        }
+        if !self.lists.is_empty() {
+            write_texts(writers.next(), &self.lists, ByteArray::clone)?;
+        }
+        if !self.entries.is_empty() {
+            write_texts(writers.next(), &self.entries, text_of)?;
         }
         Ok(())
     }

@@ -85,7 +85,7 @@ fn judge(
     sender: Sender<Vec<EncodedChunk>>,
 ) -> Result<FilterStats> {
     let engine = settings.judge.engine();
-    let mut total = FilterStats::of_agents(engine.agents().len());
+    let mut total = FilterStats::of_agents(engine);
     let progress = RowProgress::new(settings, inputs);
     let mut open = encoders();
     ordered::run(

@@ -41,9 +41,10 @@ impl VerdictColumns {
         }
     }
 
-    /// The columns for these agents.
+    /// The columns for these agents; none without agents.
     pub(super) fn fields(self, agents: &[Agent], name: &str) -> Result<Vec<TypePtr>> {
         match self {
+            _ if agents.is_empty() => Ok(Vec::new()),
             Self::Bits if agents.len() > MAX_BITS => bad(format!(
                 "{} agents, but a mask of bits holds {MAX_BITS}; use one column per agent, or \
                  fewer agents",
@@ -66,10 +67,16 @@ impl VerdictColumns {
     /// Columns for a batch of rows that are not judged yet.
     pub(super) fn batch(self, agents: usize, rows: usize) -> VerdictBatch {
         let (bits, codes) = match self {
+            _ if agents == 0 => (Vec::new(), Vec::new()),
             Self::Bits => (vec![0; rows], Vec::new()),
             Self::Int8 => (Vec::new(), vec![vec![0; rows]; agents]),
         };
+        let columns = match self {
+            Self::Bits => agents.min(1),
+            Self::Int8 => agents,
+        };
         VerdictBatch {
+            columns,
             levels: vec![0; rows],
             bits,
             codes,
@@ -94,6 +101,8 @@ pub(super) fn optional_field(
 /// The verdicts for the rows of a batch.
 #[derive(Debug, Default)]
 pub(super) struct VerdictBatch {
+    /// The number of columns.
+    columns: usize,
     /// The definition level of each row: 0 if the verdicts are null there, else 1.
     levels: Vec<i16>,
     /// The mask of each row. [`drop_nulls`](Self::drop_nulls) removes those of null rows.
@@ -134,8 +143,7 @@ impl VerdictBatch {
 
     /// The number of columns.
     pub(super) fn len(&self) -> usize {
-        // Without columns of agents there is the column of masks.
-        self.codes.len().max(1)
+        self.columns
     }
 
     /// Makes these rows null, and removes the values of all null rows, which the format does not

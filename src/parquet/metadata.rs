@@ -8,9 +8,10 @@
 use crate::agent::AgentMatch;
 use crate::container::settings::Settings;
 use crate::error::{Error, ErrorKind, Result};
-use crate::judge::{Judge, NoTime, StatusPolicy, UnknownOrigin, Verdict};
+use crate::filter_lists::FilterLists;
+use crate::judge::{Judge, NoTime, StatusPolicy, UnknownOrigin};
 use crate::parquet::input::ParquetInput;
-use crate::pipeline::FilterStats;
+use crate::pipeline::{Destination, FilterStats};
 use crate::records::Field;
 use parquet::file::metadata::KeyValue;
 use serde::Serialize;
@@ -69,6 +70,24 @@ impl OptionsRecord {
     }
 }
 
+/// The filter lists of a judge.
+#[derive(Serialize)]
+struct ListsRecord<'l> {
+    checksum: String,
+    /// The names of the lists, in the order of their counts.
+    names: Vec<&'l str>,
+}
+
+impl<'l> ListsRecord<'l> {
+    fn of(lists: &'l FilterLists) -> Self {
+        let names = lists.metadata().lists.iter();
+        Self {
+            checksum: format!("{:016x}", lists.checksum()),
+            names: names.map(|list| list.name.as_str()).collect(),
+        }
+    }
+}
+
 /// The entries of a file: agents, version, snapshot and options, then further ones.
 pub(crate) fn run_metadata<'m>(
     judge: &Judge,
@@ -85,6 +104,15 @@ pub(crate) fn run_metadata<'m>(
         ("robosieve.snapshot", format!("{checksum:016x}")),
         ("robosieve.options", options),
     ];
+    if decide_lists_alone(judge) {
+        // Nobody was judged: the others would state that robots.txt files were asked.
+        entries.retain(|(key, _)| *key == "robosieve.version");
+    }
+    if let Some(lists) = judge.engine().lists() {
+        let record = ListsRecord::of(lists);
+        let record = serde_json::to_string(&record).unwrap_or_default();
+        entries.push(("robosieve.lists", record));
+    }
     entries.extend(
         more.iter()
             .map(|(key, value)| (key.as_str(), value.clone())),
@@ -92,10 +120,17 @@ pub(crate) fn run_metadata<'m>(
     entries
 }
 
+/// Whether filter lists alone decide, because the judge has no agents.
+fn decide_lists_alone(judge: &Judge) -> bool {
+    judge.agents().is_empty() && judge.engine().lists().is_some()
+}
+
 /// The metadata of the outputs of a run, and the beginning of its keys.
 pub(super) struct RunEntries {
     entries: Vec<KeyValue>,
     beginning: String,
+    /// Whether filter lists alone decide.
+    is_by_lists: bool,
 }
 
 impl RunEntries {
@@ -116,16 +151,22 @@ impl RunEntries {
     /// The entries of all outputs of a filter.
     pub(super) fn of_filter(settings: &Settings<'_>, inputs: &[ParquetInput]) -> Result<Self> {
         let mut run = Self::new(settings, inherited(inputs)?, next_run(inputs, FILTER));
-        let criterion = settings.criterion;
-        run.set("keep", criterion.keep.name().to_owned());
-        run.set("require", criterion.require.name().to_owned());
-        run.set("reasons", criterion.reasons.names());
+        if !run.is_by_lists {
+            let criterion = settings.criterion;
+            run.set("keep", criterion.keep.name().to_owned());
+            run.set("require", criterion.require.name().to_owned());
+            run.set("reasons", criterion.reasons.names());
+        }
         Ok(run)
     }
 
     /// The inherited entries with those of every run. A key outside the run's is taken as given.
     fn new(settings: &Settings<'_>, entries: Vec<KeyValue>, beginning: String) -> Self {
-        let mut run = Self { entries, beginning };
+        let mut run = Self {
+            entries,
+            beginning,
+            is_by_lists: decide_lists_alone(settings.judge),
+        };
         for (key, value) in run_metadata(
             settings.judge,
             settings.records.as_of_column.as_ref(),
@@ -149,17 +190,25 @@ impl RunEntries {
         self.entries.clone()
     }
 
-    /// The entries of the output of a filter for rows with this verdict.
-    pub(super) fn with_verdict(&self, verdict: Verdict) -> Vec<KeyValue> {
+    /// The entries of the output of a filter for rows with this destination.
+    pub(super) fn with_destination(&self, destination: Destination) -> Vec<KeyValue> {
         let key = format!("{}verdict", self.beginning);
         let mut entries = self.entries.clone();
-        replace(&mut entries, key, verdict.name().to_owned());
+        let name = match destination {
+            Destination::Allowed if self.is_by_lists => "not-listed",
+            destination => destination.name(),
+        };
+        replace(&mut entries, key, name.to_owned());
         entries
     }
 
     /// The entry that is known after the last row.
     pub(super) fn counts(&self, stats: &FilterStats) -> KeyValue {
-        let counts = serde_json::to_string(stats).unwrap_or_default();
+        let counts = match self.is_by_lists {
+            true => serde_json::to_string(&stats.of_lists_alone()),
+            false => serde_json::to_string(stats),
+        };
+        let counts = counts.unwrap_or_default();
         KeyValue::new(format!("{}counts", self.beginning), counts)
     }
 }

@@ -143,6 +143,15 @@ fn columns_of(settings: &Settings<'_>) -> Result<VerdictColumns> {
             "preferences are for lists and WARC files; a Parquet file takes verdicts only",
         );
     }
+    if settings.judge.agents().is_empty() && settings.added.is_empty() {
+        return bad_job(
+            "without agents there are no verdicts, so only added columns can be written",
+        )
+        .map_err(|err| err.with_remedy(Remedy::AddListColumns));
+    }
+    if settings.judge.agents().is_empty() && settings.form.is_some() {
+        return bad_job("without agents there are no verdicts, so their columns have no form");
+    }
     match settings.form {
         None | Some(Form::Bits) => Ok(VerdictColumns::Bits),
         Some(Form::Int8) => Ok(VerdictColumns::Int8),

@@ -1,10 +1,10 @@
-//! Splits the values of a column chunk by the verdicts of their rows and encodes each part again.
+//! Splits the values of a column chunk by the outputs of their rows and encodes each part again.
 
 use crate::error::Result;
-use crate::judge::Verdict;
 use crate::parquet::input::{ParquetInput, bad, check_codec, table_error};
 use crate::parquet::pages::CheckedPages;
 use crate::parquet::spool::{ChunkWriter, EncodedChunk};
+use crate::pipeline::Destination;
 use parquet::basic::{Compression, CompressionCodec, Encoding, PageType};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::column::writer::get_typed_column_writer_mut;
@@ -21,9 +21,9 @@ const MAX_STEP: usize = 1024;
 /// The memory of the pages that rows read at once may keep: each row its own.
 const MAX_STEP_BYTES: usize = 256 << 20;
 
-/// The rows with a verdict, and the output for them.
+/// The rows with a destination, and the output for them.
 pub(super) struct ColumnTarget {
-    pub verdict: Verdict,
+    pub destination: Destination,
     pub out: PathBuf,
 }
 
@@ -32,7 +32,7 @@ pub(super) fn column(
     input: &ParquetInput,
     row_group: usize,
     column: usize,
-    verdicts: &[Option<Verdict>],
+    outputs: &[Option<Destination>],
     targets: &[ColumnTarget],
 ) -> Result<Vec<EncodedChunk>> {
     let group = input.meta.row_group(row_group);
@@ -45,11 +45,11 @@ pub(super) fn column(
         .column_index(column)
         .is_some();
     // The statistics of a new chunk have the detail of the old ones.
-    let properties = Arc::new(properties(chunk, indexed, verdicts.len()));
+    let properties = Arc::new(properties(chunk, indexed, outputs.len()));
     let mut parts = Vec::with_capacity(targets.len());
     for target in targets {
         let writer = ChunkWriter::new(&descr, &properties, &target.out);
-        parts.push((target.verdict, writer));
+        parts.push((target.destination, writer));
     }
     let pages = CheckedPages::open(input, row_group, column)?;
     let step = (MAX_STEP_BYTES / pages.largest.max(1)).clamp(1, MAX_STEP);
@@ -57,28 +57,28 @@ pub(super) fn column(
     // `split_rows` is compiled once per physical type, because values have no common type.
     match reader {
         ColumnReader::BoolColumnReader(reader) => {
-            split_rows(reader, &descr, step, verdicts, &mut parts)
+            split_rows(reader, &descr, step, outputs, &mut parts)
         }
         ColumnReader::Int32ColumnReader(reader) => {
-            split_rows(reader, &descr, step, verdicts, &mut parts)
+            split_rows(reader, &descr, step, outputs, &mut parts)
         }
         ColumnReader::Int64ColumnReader(reader) => {
-            split_rows(reader, &descr, step, verdicts, &mut parts)
+            split_rows(reader, &descr, step, outputs, &mut parts)
         }
         ColumnReader::Int96ColumnReader(reader) => {
-            split_rows(reader, &descr, step, verdicts, &mut parts)
+            split_rows(reader, &descr, step, outputs, &mut parts)
         }
         ColumnReader::FloatColumnReader(reader) => {
-            split_rows(reader, &descr, step, verdicts, &mut parts)
+            split_rows(reader, &descr, step, outputs, &mut parts)
         }
         ColumnReader::DoubleColumnReader(reader) => {
-            split_rows(reader, &descr, step, verdicts, &mut parts)
+            split_rows(reader, &descr, step, outputs, &mut parts)
         }
         ColumnReader::ByteArrayColumnReader(reader) => {
-            split_rows(reader, &descr, step, verdicts, &mut parts)
+            split_rows(reader, &descr, step, outputs, &mut parts)
         }
         ColumnReader::FixedLenByteArrayColumnReader(reader) => {
-            split_rows(reader, &descr, step, verdicts, &mut parts)
+            split_rows(reader, &descr, step, outputs, &mut parts)
         }
     }?;
     parts
@@ -153,13 +153,13 @@ impl<T: DataType> ValueBuffer<T> {
     }
 }
 
-/// Reads a column in steps and writes each row to the writer for its verdict.
+/// Reads a column in steps and writes each row to the writer for its output.
 fn split_rows<T: DataType>(
     mut reader: ColumnReaderImpl<T>,
     descr: &ColumnDescriptor,
     step: usize,
-    verdicts: &[Option<Verdict>],
-    parts: &mut [(Verdict, ChunkWriter)],
+    outputs: &[Option<Destination>],
+    parts: &mut [(Destination, ChunkWriter)],
 ) -> Result<()> {
     let max_definition = descr.max_def_level();
     let max_repetition = descr.max_rep_level();
@@ -168,11 +168,11 @@ fn split_rows<T: DataType>(
     let mut repetitions = Vec::new();
     let mut buffers = Vec::with_capacity(parts.len());
     buffers.resize_with(parts.len(), ValueBuffer::<T>::empty);
-    for verdicts in verdicts.chunks(step) {
+    for outputs in outputs.chunks(step) {
         values.clear();
         definitions.clear();
         repetitions.clear();
-        let wanted = verdicts.len();
+        let wanted = outputs.len();
         let read = reader.read_records(
             wanted,
             Some(&mut definitions),
@@ -184,10 +184,10 @@ fn split_rows<T: DataType>(
         }
         let mut left = values.drain(..);
         let mut level = 0;
-        for verdict in verdicts {
+        for output in outputs {
             let part = parts
                 .iter()
-                .position(|(wanted, _)| Some(*wanted) == *verdict);
+                .position(|(wanted, _)| Some(*wanted) == *output);
             let mut buffer = part.map(|part| &mut buffers[part]);
             // A row may have several levels: a repetition level above 0 continues the row.
             let start = level;

@@ -1,4 +1,4 @@
-//! Writes the rows of every row group to the outputs of their verdicts.
+//! Writes the rows of every row group to their outputs.
 //!
 //! One row group at a time: all workers judge its rows, then all workers write its columns. Added
 //! columns of the disallowed rows are encoded while the rows are judged.
@@ -7,7 +7,6 @@ use crate::container::added::AddedMemory;
 use crate::container::outputs::{Output, Outputs};
 use crate::container::settings::Settings;
 use crate::error::{Error, ErrorKind, Remedy, Result};
-use crate::judge::Verdict;
 use crate::parquet::added::ColumnAdder;
 use crate::parquet::columns::VerdictColumns;
 use crate::parquet::input::{ParquetInput, guard, same_schema, table_error};
@@ -19,8 +18,8 @@ use crate::parquet::row_groups::{
 };
 use crate::parquet::spool::EncodedChunk;
 use crate::parquet::table::{TableWriter, existing_column};
-use crate::pipeline::FilterStats;
 use crate::pipeline::ordered::{self, OrderedItem};
+use crate::pipeline::{Destination, FilterStats};
 use parquet::file::properties::WriterPropertiesPtr;
 use parquet::file::writer::SerializedRowGroupWriter;
 use parquet::schema::types::ColumnDescPtr;
@@ -29,7 +28,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 struct RouteOutput<'o> {
-    verdict: Verdict,
+    destination: Destination,
     table: TableWriter<'o>,
 }
 
@@ -49,8 +48,8 @@ impl DisallowedColumns<'_> {
 
 /// The judged rows of a row group.
 struct JudgedRows {
-    /// The verdict whose output each row gets.
-    verdicts: Vec<Option<Verdict>>,
+    /// The output that each row gets.
+    outputs: Vec<Option<Destination>>,
     /// The added columns of the disallowed rows.
     added: Vec<EncodedChunk>,
 }
@@ -61,24 +60,17 @@ pub(super) fn run(
     outputs: &mut Outputs<Output<'_>>,
 ) -> Result<FilterStats> {
     let first = same_schema(inputs)?;
-    let targets = outputs.each_mut();
-    let (allowed, disallowed) = settings.criterion.by_verdict(targets.kept, targets.other);
-    let by_verdict = [
-        (Verdict::Allowed, allowed),
-        (Verdict::Disallowed, disallowed),
-        (Verdict::Unknown, targets.unknown),
-        (Verdict::Invalid, targets.invalid),
-    ];
+    let by_destination = settings.criterion.by_destination(outputs.each_mut());
     // All tables are started before the first row is read, so an output that cannot be written
     // costs no time.
     let run = RunEntries::of_filter(settings, inputs)?;
     let mut tables = Vec::new();
     let mut adds = None;
-    for (verdict, output) in by_verdict {
+    for (destination, output) in Destination::ALL.into_iter().zip(by_destination) {
         let Some(output) = output else { continue };
         let adder = ColumnAdder::new(settings.added, settings.judge);
-        let fields = match verdict {
-            Verdict::Disallowed => adder.fields(VerdictColumns::Bits, settings.name)?,
+        let fields = match destination {
+            Destination::Disallowed => adder.fields(VerdictColumns::Bits, settings.name)?,
             _ => Vec::new(),
         };
         if let Some(name) = existing_column(first, &fields) {
@@ -87,7 +79,7 @@ pub(super) fn run(
             let err = Error::from(ErrorKind::BadTable(what)).at(&first.path);
             return Err(err.with_remedy(Remedy::LeaveColumnOut));
         }
-        let entries = run.with_verdict(verdict);
+        let entries = run.with_destination(destination);
         let table = guard(|| TableWriter::create(output, first, &fields, entries))?;
         if !fields.is_empty() {
             let all = table.writer.schema_descr().columns();
@@ -98,9 +90,9 @@ pub(super) fn run(
                 path: table.path().to_owned(),
             });
         }
-        tables.push(RouteOutput { verdict, table });
+        tables.push(RouteOutput { destination, table });
     }
-    let mut total = FilterStats::default();
+    let mut total = FilterStats::of_filter(settings.judge.engine());
     let progress = RowProgress::new(settings, inputs);
     for id in all_row_groups(inputs) {
         let input = &inputs[id.file];
@@ -133,8 +125,8 @@ fn judge_row_group(
         || (engine.scratch(), AddedMemory::default()),
         |block, (scratch, memory)| {
             // The verdicts of a row with a long value come twice, and the second ones stay.
-            let judged = &mut block.verdicts;
-            judged.resize(block.urls.rows, Some(Verdict::Invalid));
+            let judged = &mut block.outputs;
+            judged.resize(block.urls.rows, Some(Destination::Invalid));
             let added = &mut block.columns.added;
             if let Some(adds) = adds {
                 *added = adds.adder.batch(block.urls.rows);
@@ -145,10 +137,10 @@ fn judge_row_group(
                 &block.urls,
                 scratch,
                 |rows, urls, verdicts| {
-                    let destination = criterion.destination(verdicts);
-                    judged[rows.clone()].fill(destination);
+                    let output = criterion.output(verdicts);
+                    judged[rows.clone()].fill(output);
                     if let Some(adds) = adds
-                        && destination == Some(Verdict::Disallowed)
+                        && output == Some(Destination::Disallowed)
                     {
                         adds.adder.set(added, rows, urls, verdicts, memory)?;
                     }
@@ -156,9 +148,10 @@ fn judge_row_group(
                 },
             )?;
             if adds.is_some() {
-                let is_kept = |verdict: &Option<Verdict>| *verdict == Some(Verdict::Disallowed);
-                let is_kept: Vec<bool> = judged.iter().map(is_kept).collect();
-                added.retain(&is_kept);
+                let is_disallowed = judged
+                    .iter()
+                    .map(|output| *output == Some(Destination::Disallowed));
+                added.retain(&is_disallowed.collect::<Vec<bool>>());
             }
             Ok(())
         },
@@ -166,11 +159,11 @@ fn judge_row_group(
             let OrderedItem::Block(block) = item else {
                 return Ok(());
             };
-            all.extend_from_slice(&block.verdicts);
+            all.extend_from_slice(&block.outputs);
             count(&block.stats);
             match &mut encoders {
                 // A batch without rows has no columns.
-                Some(encoders) if block.verdicts.contains(&Some(Verdict::Disallowed)) => {
+                Some(encoders) if block.outputs.contains(&Some(Destination::Disallowed)) => {
                     guard(|| encoders.write_added(&block.columns.added))
                 }
                 _ => Ok(()),
@@ -182,39 +175,36 @@ fn judge_row_group(
         None => Vec::new(),
     };
     Ok(JudgedRows {
-        verdicts: all,
+        outputs: all,
         added,
     })
 }
 
-/// Writes the rows of a row group to the outputs of their verdicts.
+/// Writes the rows of a row group to their outputs.
 fn route(
-    outputs: &mut [RouteOutput<'_>],
+    tables: &mut [RouteOutput<'_>],
     input: &ParquetInput,
     row_group: usize,
     judged: JudgedRows,
 ) -> Result<()> {
-    let JudgedRows {
-        verdicts,
-        mut added,
-    } = judged;
-    let verdicts = verdicts.as_slice();
+    let JudgedRows { outputs, mut added } = judged;
+    let outputs = outputs.as_slice();
     let mut partial = Vec::new();
-    for output in outputs {
-        match verdicts
+    for target in tables {
+        match outputs
             .iter()
-            .filter(|verdict| **verdict == Some(output.verdict))
+            .filter(|output| **output == Some(target.destination))
             .count()
         {
             0 => {}
-            all if all == verdicts.len() => {
-                let more = match output.verdict {
-                    Verdict::Disallowed => std::mem::take(&mut added),
+            all if all == outputs.len() => {
+                let more = match target.destination {
+                    Destination::Disallowed => std::mem::take(&mut added),
                     _ => Vec::new(),
                 };
-                guard(|| output.table.copy(input, row_group, || Ok(more)))?
+                guard(|| target.table.copy(input, row_group, || Ok(more)))?
             }
-            _ => partial.push(output),
+            _ => partial.push(target),
         }
     }
     if partial.is_empty() {
@@ -222,21 +212,21 @@ fn route(
     }
     let targets: Vec<_> = partial
         .iter()
-        .map(|output| ColumnTarget {
-            verdict: output.verdict,
-            out: output.table.path().to_owned(),
+        .map(|target| ColumnTarget {
+            destination: target.destination,
+            out: target.table.path().to_owned(),
         })
         .collect();
     let mut groups = partial
         .iter_mut()
-        .map(|output| guard(|| output.table.row_group()))
+        .map(|target| guard(|| target.table.row_group()))
         .collect::<Result<Vec<_>>>()?;
     let columns: Vec<usize> = (0..input.schema().num_columns()).collect();
     // A few columns at a time bound the memory for encoded chunks.
     for columns in columns.chunks(2 * rayon::current_num_threads()) {
         let written = columns
             .par_iter()
-            .map(|column| guard(|| rewrite::column(input, row_group, *column, verdicts, &targets)))
+            .map(|column| guard(|| rewrite::column(input, row_group, *column, outputs, &targets)))
             .collect::<Result<Vec<_>>>()?;
         for chunks in written {
             for (group, chunk) in groups.iter_mut().zip(chunks) {
@@ -245,7 +235,7 @@ fn route(
         }
     }
     for (mut group, target) in groups.into_iter().zip(targets) {
-        if target.verdict == Verdict::Disallowed {
+        if target.destination == Destination::Disallowed {
             for chunk in std::mem::take(&mut added) {
                 append(&mut group, chunk)?;
             }

@@ -9,12 +9,12 @@ use crate::container::settings::Settings;
 use crate::error::Result;
 use crate::judge::emitter::Joined;
 use crate::judge::engine::{Engine, Scratch};
-use crate::judge::{Stage, Verdict, VerdictsRef};
+use crate::judge::{Stage, VerdictsRef};
 use crate::parquet::input::{ParquetInput, guard};
 use crate::parquet::new_columns::NewColumns;
 use crate::parquet::urls::{LongValue, UrlBatch, UrlReader};
 use crate::pipeline::source::BlockSource;
-use crate::pipeline::{FilterStats, Progress};
+use crate::pipeline::{Destination, FilterStats, Progress};
 use parquet::file::reader::Length;
 use std::ops::Range;
 
@@ -43,8 +43,8 @@ pub(super) struct RowBlock {
     pub stats: FilterStats,
     /// The values of new columns, for annotating, and those of disallowed rows for a filter.
     pub columns: NewColumns,
-    /// For a filter: the verdict whose output each row gets.
-    pub verdicts: Vec<Option<Verdict>>,
+    /// For a filter: the output that each row gets.
+    pub outputs: Vec<Option<Destination>>,
     /// The selected ranges of the text of `urls`, for a visitor.
     pub selected: Vec<Range<usize>>,
 }
@@ -84,7 +84,7 @@ impl<'q> BlockSource for RowGroupSource<'q> {
     fn bytes_held(&self, block: &RowBlock) -> usize {
         block.urls.bytes_held()
             + block.columns.bytes_held()
-            + block.verdicts.capacity()
+            + block.outputs.capacity()
             + block.selected.capacity() * size_of::<Range<usize>>()
     }
 }

@@ -4,13 +4,13 @@
 //! worker that judges a block [loads](LineBlock::load) it. Everything else is read in order:
 //! compressed lists, pipes, records that may span lines, and very long lines.
 
+use super::destination::Destination;
 use super::ranged_file::{FileRange, RangedFile};
 use super::source::LARGE_BLOCK;
 use super::stats::FilterStats;
 use crate::decode::{Decoder, refuse_by_name};
 use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::file_format::{self, FileFormat};
-use crate::judge::Verdict;
 use crate::records::{ExtractedUrls, InputHead, RecordFormat, RecordOptions};
 use std::io::Read;
 use std::ops;
@@ -106,8 +106,8 @@ pub(crate) struct LineBlock {
     /// The URLs of the records, if there is a format.
     extracted: ExtractedUrls,
     pub stats: FilterStats,
-    /// The lines by verdict, for a filter.
-    pub runs: Vec<VerdictRun>,
+    /// The lines by destination, for a filter.
+    pub runs: Vec<DestinationRun>,
     /// The selected ranges of [`urls`](Self::urls), for a visitor.
     pub selected: Vec<ops::Range<usize>>,
     /// The annotated lines, for annotating.
@@ -123,7 +123,7 @@ impl LineBlock {
     pub(crate) fn bytes_held(&self) -> usize {
         self.buffer.capacity()
             + self.extracted.bytes_held()
-            + self.runs.capacity() * size_of::<VerdictRun>()
+            + self.runs.capacity() * size_of::<DestinationRun>()
             + self.selected.capacity() * size_of::<ops::Range<usize>>()
             + self.annotated.capacity()
     }
@@ -176,10 +176,10 @@ impl LineBlock {
     }
 }
 
-/// Neighbouring lines with the same verdict, which all are written or not.
+/// Neighbouring lines with the same destination, which all are written or not.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct VerdictRun {
-    pub verdict: Verdict,
+pub(crate) struct DestinationRun {
+    pub destination: Destination,
     /// Whether an output gets them.
     pub is_written: bool,
     /// The end of the last line in the block.

@@ -9,6 +9,7 @@
 //! - [`blocks`] and [`ranged_file`]: lists cut into blocks of whole lines.
 
 pub(crate) mod blocks;
+mod destination;
 #[cfg(all(test, target_os = "linux"))]
 mod model;
 pub(crate) mod ordered;
@@ -23,6 +24,7 @@ pub(crate) mod source;
 pub(crate) mod stats;
 mod sync;
 
+pub(crate) use destination::Destination;
 pub use progress::Progress;
 pub use reason_counts::ReasonCounts;
-pub use stats::FilterStats;
+pub use stats::{FilterStats, ListCounts, ListFilterStats};

@@ -1,6 +1,7 @@
 //! Counts of judged lines by verdict and reason.
 
-use crate::judge::{Reason, Verdict};
+use super::destination::Destination;
+use crate::judge::Reason;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -44,11 +45,11 @@ impl ReasonCounts {
     }
 
     #[inline]
-    pub(crate) fn count(&mut self, verdict: Verdict, reason: Reason, lines: u64) {
-        match verdict {
-            Verdict::Allowed => self.allowed[reason as usize] += lines,
-            Verdict::Disallowed => self.disallowed[reason as usize] += lines,
-            Verdict::Unknown | Verdict::Invalid => {}
+    pub(crate) fn count(&mut self, destination: Destination, reason: Reason, lines: u64) {
+        match destination {
+            Destination::Allowed => self.allowed[reason as usize] += lines,
+            Destination::Disallowed => self.disallowed[reason as usize] += lines,
+            Destination::Unknown | Destination::Invalid | Destination::Listed => {}
         }
     }
 
@@ -89,10 +90,10 @@ impl<'de> Deserialize<'de> for ReasonCounts {
         let named = NamedCounts::deserialize(from).map_err(D::Error::custom)?;
         let mut counts = Self::default();
         for (reason, lines) in named.allowed {
-            counts.count(Verdict::Allowed, reason, lines);
+            counts.count(Destination::Allowed, reason, lines);
         }
         for (reason, lines) in named.disallowed {
-            counts.count(Verdict::Disallowed, reason, lines);
+            counts.count(Destination::Disallowed, reason, lines);
         }
         Ok(counts)
     }
@@ -105,9 +106,9 @@ mod tests {
     #[test]
     fn json_has_the_counts_by_name() {
         let mut counts = ReasonCounts::default();
-        counts.count(Verdict::Allowed, Reason::NoRobotsTxt, 2);
-        counts.count(Verdict::Disallowed, Reason::ServerError, 3);
-        counts.count(Verdict::Unknown, Reason::UnknownOrigin, 4);
+        counts.count(Destination::Allowed, Reason::NoRobotsTxt, 2);
+        counts.count(Destination::Disallowed, Reason::ServerError, 3);
+        counts.count(Destination::Unknown, Reason::UnknownOrigin, 4);
         counts.add(&counts.clone());
         let json = serde_json::to_string(&counts).unwrap();
         assert_eq!(

@@ -1,15 +1,18 @@
 //! The counts of a run. The counts by verdict always add up to the lines read.
 
+use super::destination::Destination;
 use super::reason_counts::ReasonCounts;
 use crate::file_format::without_mark;
-use crate::judge::Verdict;
+use crate::filter_lists::ListMatch;
+use crate::judge::engine::Engine;
 use crate::judge::rows::LineRun;
 use serde::{Deserialize, Serialize};
 
 /// Counts of lines by verdict.
 ///
-/// `lines` is always `allowed + disallowed + unknown + invalid`. With several agents,
-/// [`Require`](crate::job::Require) decides whether a line counts as allowed or disallowed.
+/// `lines` is always `allowed + disallowed + unknown + invalid +` [`listed`](Self::listed)`()`. With several agents,
+/// [`Require`](crate::job::Require) decides whether a line counts as allowed or disallowed. A line
+/// that a filter list names counts as listed only, whatever its verdicts are.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FilterStats {
@@ -23,6 +26,10 @@ pub struct FilterStats {
     pub unknown: u64,
     /// Lines that are not URLs.
     pub invalid: u64,
+    /// Lines that a filter list names; `None` if the judge has no lists
+    /// ([`Judge::with_lists`](crate::Judge::with_lists)). In JSON its counts are keys next to these.
+    #[serde(flatten)]
+    pub lists: Option<ListCounts>,
     /// Invalid lines that are blank.
     #[serde(default)]
     pub blank: u64,
@@ -41,9 +48,51 @@ pub struct FilterStats {
     /// failing sites without any rule, so these show which lines a rule disallows.
     #[serde(default)]
     pub reasons: ReasonCounts,
-    /// The lines that each agent may fetch, one count per agent, also if there are no lines. A
-    /// filter does not count them, so its list is empty.
+    /// The lines that each agent may fetch and no filter list names, one count per agent, also if
+    /// there are no lines. A filter does not count them, so its list is empty.
     pub agent_allowed: Vec<u64>,
+}
+
+/// Counts of lines that filter lists name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ListCounts {
+    /// Lines that a list names.
+    pub listed: u64,
+    /// The lines that each list names, in the order of
+    /// [`ListsMetadata::lists`](crate::filter_lists::ListsMetadata::lists). A line whose entry is in
+    /// several lists counts for each.
+    pub listed_by: Vec<u64>,
+}
+
+impl ListCounts {
+    fn add(&mut self, other: &Self) {
+        self.listed += other.listed;
+        add_each(&mut self.listed_by, &other.listed_by);
+    }
+}
+
+/// The counts of a job in which filter lists alone decide, because its judge has no agents. They
+/// have nothing that would state verdicts of a robots.txt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ListFilterStats {
+    /// Lines read.
+    pub lines: u64,
+    /// Lines with a URL that no list names.
+    pub not_listed: u64,
+    /// Lines that a list names.
+    #[serde(flatten)]
+    pub lists: ListCounts,
+    /// Lines that are not URLs.
+    pub invalid: u64,
+    /// Invalid lines that are blank.
+    pub blank: u64,
+    /// Bytes of all lines, line ends included, after decompression.
+    pub bytes: u64,
+    /// Records of type `warcinfo` in WARC files, which do not count as lines.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub warcinfo: u64,
 }
 
 /// Leaves out a count that only some inputs have.
@@ -60,22 +109,65 @@ impl FilterStats {
         }
     }
 
-    /// The counts before the first line, with one per agent.
-    pub(crate) fn of_agents(agents: usize) -> Self {
+    /// The counts of a filter before the first line, with one for each list of the judge.
+    pub(crate) fn of_filter(judge: &Engine<'_>) -> Self {
+        let lists = judge.lists().map(|lists| ListCounts {
+            listed: 0,
+            listed_by: vec![0; lists.metadata().lists.len()],
+        });
         Self {
-            agent_allowed: vec![0; agents],
+            lists,
             ..Self::default()
         }
     }
 
-    /// Counts lines with a verdict.
-    pub(crate) fn count(&mut self, verdict: Verdict, lines: u64) {
+    /// The same, with one count for each agent too.
+    pub(crate) fn of_agents(judge: &Engine<'_>) -> Self {
+        Self {
+            agent_allowed: vec![0; judge.agents().len()],
+            ..Self::of_filter(judge)
+        }
+    }
+
+    /// Lines that a filter list names.
+    pub fn listed(&self) -> u64 {
+        self.lists.as_ref().map_or(0, |lists| lists.listed)
+    }
+
+    /// The counts of a job whose judge has no agents, so that filter lists alone decided.
+    pub fn of_lists_alone(&self) -> ListFilterStats {
+        ListFilterStats {
+            lines: self.lines,
+            not_listed: self.allowed + self.disallowed + self.unknown,
+            lists: self.lists.clone().unwrap_or_default(),
+            invalid: self.invalid,
+            blank: self.blank,
+            bytes: self.bytes,
+            warcinfo: self.warcinfo,
+        }
+    }
+
+    /// Counts lines with a destination.
+    pub(crate) fn count(&mut self, destination: Destination, lines: u64) {
         self.lines += lines;
-        match verdict {
-            Verdict::Allowed => self.allowed += lines,
-            Verdict::Disallowed => self.disallowed += lines,
-            Verdict::Unknown => self.unknown += lines,
-            Verdict::Invalid => self.invalid += lines,
+        match destination {
+            Destination::Allowed => self.allowed += lines,
+            Destination::Disallowed => self.disallowed += lines,
+            Destination::Unknown => self.unknown += lines,
+            Destination::Invalid => self.invalid += lines,
+            Destination::Listed => self.lists.get_or_insert_default().listed += lines,
+        }
+    }
+
+    /// Counts listed lines for each list that has their entry.
+    #[inline(never)]
+    pub(crate) fn count_listed_by(&mut self, found: ListMatch<'_>, lines: u64) {
+        let counts = &mut self.lists.get_or_insert_default().listed_by;
+        for list in found.list_numbers() {
+            if counts.len() <= list {
+                counts.resize(list + 1, 0);
+            }
+            counts[list] += lines;
         }
     }
 
@@ -101,17 +193,23 @@ impl FilterStats {
         self.disallowed += other.disallowed;
         self.unknown += other.unknown;
         self.invalid += other.invalid;
+        if let Some(lists) = &other.lists {
+            self.lists.get_or_insert_default().add(lists);
+        }
         self.blank += other.blank;
         self.bytes += other.bytes;
         self.via_other_scheme += other.via_other_scheme;
         self.without_time += other.without_time;
         self.warcinfo += other.warcinfo;
         self.reasons.add(&other.reasons);
-        self.agent_allowed
-            .resize(self.agent_allowed.len().max(other.agent_allowed.len()), 0);
-        self.agent_allowed
-            .iter_mut()
-            .zip(&other.agent_allowed)
-            .for_each(|(sum, n)| *sum += n);
+        add_each(&mut self.agent_allowed, &other.agent_allowed);
+    }
+}
+
+/// Adds counts in the same place to each other. Counts that are not there are 0.
+fn add_each(sums: &mut Vec<u64>, counts: &[u64]) {
+    sums.resize(sums.len().max(counts.len()), 0);
+    for (sum, count) in sums.iter_mut().zip(counts) {
+        *sum += count;
     }
 }

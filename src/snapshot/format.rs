@@ -5,7 +5,7 @@
 
 use crate::bytes::wire::{Fields, array, bytes, time_bytes, u32_at, u64_at};
 use crate::digest::Digest;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::file_format::{FileFormat, LISTS_MAGIC, SNAPSHOT_MAGIC};
 use crate::profile::Profile;
 use crate::robots::LooksLike;
@@ -475,7 +475,7 @@ fn not_filter_lists(data: &[u8]) -> Error {
             None => format!(" but {}", format.name()),
         },
     };
-    ErrorKind::NotFilterLists { what }.into()
+    Error::from(ErrorKind::NotFilterLists { what }).with_remedy(Remedy::CompileLists)
 }
 
 /// Decodes the section table. All required sections are there, each once, and in the order of their

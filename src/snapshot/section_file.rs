@@ -43,6 +43,11 @@ impl SectionFile {
         })
     }
 
+    /// The path of a mapped file; `None` for bytes in memory.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.mapped.as_deref().map(MappedFile::path)
+    }
+
     /// Whether the file still has the content with which it was opened:
     /// [`Snapshot::verify_unchanged`](crate::Snapshot::verify_unchanged).
     ///

@@ -2,7 +2,7 @@
 
 use crate::archive::http::headers;
 use crate::archive::warc::without_brackets;
-use crate::judge::Verdict;
+use crate::pipeline::Destination;
 use crate::pipeline::FilterStats;
 use crate::pipeline::blocks::LineBlock;
 use crate::records::ExtractedUrls;
@@ -41,9 +41,9 @@ pub(super) struct RecordResults {
     /// The URL of each record, one per line.
     pub urls: ExtractedUrls,
     pub stats: FilterStats,
-    /// For a filter: the verdict whose output each record gets, gzip members of texts, and index
+    /// For a filter: the output that each record gets, gzip members of texts, and index
     /// entries.
-    pub verdicts: Vec<Option<Verdict>>,
+    pub outputs: Vec<Option<Destination>>,
     pub encoded: Vec<u8>,
     pub index: Vec<u8>,
     /// For annotating: a line for each record.

@@ -98,16 +98,16 @@ impl OpenFiles for OpenWarcs {
         })?;
         outputs.index = index;
         let has_index = outputs.index.is_some();
-        let targets = outputs.each_mut();
-        let (allowed, disallowed) = settings.criterion.by_verdict(targets.kept, targets.other);
-        let sinks = [allowed, disallowed, targets.unknown, targets.invalid].map(|target| {
+        let mut targets = outputs.each_mut();
+        let index = targets.index.take().map(Output::writer);
+        let sinks = settings.criterion.by_destination(targets).map(|target| {
             let is_gzip = target
                 .as_ref()
                 .is_some_and(|output| has_gzip_records(output, have_members));
             RecordSink::new(target.map(Output::writer), is_gzip)
         });
-        let index = targets.index.map(Output::writer);
-        let writer = RouteWriter::new(settings.criterion, sinks, index, &file_name);
+        let total = FilterStats::of_filter(settings.judge.engine());
+        let writer = RouteWriter::new(settings.criterion, sinks, index, &file_name, total);
         let job = RouteJob {
             engine: settings.judge.engine(),
             criterion: settings.criterion,
@@ -128,7 +128,7 @@ impl OpenFiles for OpenWarcs {
         let mut output = output.of_lines()?;
         let writer = AnnotateWriter {
             sink: LineSink::new(Some(output.writer())),
-            total: FilterStats::default(),
+            total: FilterStats::of_agents(job.annotator.judge),
         };
         let mut writer = run_job(&job, self.0, writer, settings.progress)?;
         writer.sink.flush()?;

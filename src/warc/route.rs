@@ -1,12 +1,12 @@
-//! Filters WARC files: writes each record to the output of its verdict.
+//! Filters WARC files: writes each record to its output.
 
 use crate::container::criterion::Criterion;
 use crate::container::judged_records::{TimedLines, judge_timed};
 use crate::error::{Error, Result};
+use crate::judge::Stage;
 use crate::judge::emitter::Joined;
 use crate::judge::engine::{Engine, Scratch};
-use crate::judge::{Stage, Verdict};
-use crate::pipeline::FilterStats;
+use crate::pipeline::{Destination, FilterStats};
 use crate::warc::block::{BlockContent, RecordEntry, StoredRecord, WarcBlock};
 use crate::warc::cdxj;
 use crate::warc::chain::RecordJob;
@@ -17,19 +17,20 @@ use std::io::Write;
 pub(super) struct RouteJob<'a, 's> {
     pub engine: &'a Engine<'s>,
     pub criterion: Criterion,
-    /// Whether the texts of each verdict become gzip members.
-    pub compresses: [bool; 4],
+    /// Whether the texts of each destination become gzip members.
+    pub compresses: [bool; Destination::COUNT],
     pub has_index: bool,
     /// Whether each record is judged by the rules of its own time.
     pub with_times: bool,
 }
 
-/// The outputs by verdict, the index, and the counts.
+/// The outputs, the index, and the counts.
 pub(super) struct RouteWriter<'w> {
-    sinks: [RecordSink<'w>; 4],
+    /// In the order of [`Destination::ALL`].
+    sinks: [RecordSink<'w>; Destination::COUNT],
     /// The output of records that none of these gets.
     discarded: RecordSink<'w>,
-    kept: Verdict,
+    kept: Destination,
     index: Option<&'w mut (dyn Write + Send)>,
     /// The end of each entry of the index.
     entry_end: String,
@@ -37,13 +38,14 @@ pub(super) struct RouteWriter<'w> {
 }
 
 impl<'w> RouteWriter<'w> {
-    /// A writer to a sink for each of allowed, disallowed, unknown and invalid records. `file_name`
-    /// is that of the kept records, as the index gives it.
+    /// A writer to a sink for each destination. `file_name` is that of the kept records, as the index
+    /// gives it; `total` has the counts before the first record.
     pub(super) fn new(
         criterion: Criterion,
-        sinks: [RecordSink<'w>; 4],
+        sinks: [RecordSink<'w>; Destination::COUNT],
         index: Option<&'w mut (dyn Write + Send)>,
         file_name: &str,
+        total: FilterStats,
     ) -> Self {
         Self {
             sinks,
@@ -51,25 +53,25 @@ impl<'w> RouteWriter<'w> {
             kept: criterion.kept(),
             index,
             entry_end: cdxj::entry_end(file_name),
-            total: FilterStats::default(),
+            total,
         }
     }
 
-    /// Whether the texts of each verdict become gzip members.
-    pub(super) fn compresses(&self) -> [bool; 4] {
-        [0, 1, 2, 3].map(|number| self.sinks[number].compresses())
+    /// Whether the texts of each destination become gzip members.
+    pub(super) fn compresses(&self) -> [bool; Destination::COUNT] {
+        Destination::ALL.map(|destination| self.sinks[destination as usize].compresses())
     }
 
     /// The output of a record. A `warcinfo` record describes the file, so it goes with the kept
     /// records.
-    fn sink(&mut self, record: &RecordEntry, verdict: Option<Verdict>) -> &mut RecordSink<'w> {
-        let verdict = if record.is_warcinfo {
+    fn sink(&mut self, record: &RecordEntry, output: Option<Destination>) -> &mut RecordSink<'w> {
+        let output = if record.is_warcinfo {
             Some(self.kept)
         } else {
-            verdict
+            output
         };
-        match verdict {
-            Some(verdict) => &mut self.sinks[number_of(verdict)],
+        match output {
+            Some(output) => &mut self.sinks[output as usize],
             None => &mut self.discarded,
         }
     }
@@ -104,33 +106,23 @@ impl<'w> RouteWriter<'w> {
     }
 }
 
-/// The number of a verdict's output.
-fn number_of(verdict: Verdict) -> usize {
-    match verdict {
-        Verdict::Allowed => 0,
-        Verdict::Disallowed => 1,
-        Verdict::Unknown => 2,
-        Verdict::Invalid => 3,
-    }
-}
-
-/// The records of a block with the verdicts of their outputs.
-fn judged(block: &WarcBlock) -> impl Iterator<Item = (&RecordEntry, Option<Verdict>)> {
+/// The records of a block with their outputs.
+fn judged(block: &WarcBlock) -> impl Iterator<Item = (&RecordEntry, Option<Destination>)> {
     block
         .records
         .iter()
-        .zip(block.results.verdicts.iter().copied())
+        .zip(block.results.outputs.iter().copied())
 }
 
 impl<'s> RouteJob<'_, 's> {
-    /// The verdict of each record, `Invalid` for a `warcinfo` record.
-    fn find_verdicts(&self, block: &mut WarcBlock, scratch: &mut Scratch<'s>) -> Result<()> {
+    /// The output of each record; that of `Invalid` for a `warcinfo` record.
+    fn find_outputs(&self, block: &mut WarcBlock, scratch: &mut Scratch<'s>) -> Result<()> {
         block.extract_urls(self.with_times);
         let engine = self.engine;
         let results = &mut block.results;
-        results.verdicts.clear();
+        results.outputs.clear();
         results.stats = FilterStats::default();
-        let verdicts = &mut results.verdicts;
+        let outputs = &mut results.outputs;
         let stats = &mut results.stats;
         let urls = TimedLines {
             text: &results.urls.urls,
@@ -146,8 +138,8 @@ impl<'s> RouteJob<'_, 's> {
             |lines, found| {
                 let count = lines.ends.len();
                 self.criterion.count(&found, count as u64, stats);
-                let verdict = self.criterion.destination(&found);
-                verdicts.extend(std::iter::repeat_n(verdict, count));
+                let output = self.criterion.output(&found);
+                outputs.extend(std::iter::repeat_n(output, count));
                 Ok(())
             },
         )?;
@@ -160,16 +152,16 @@ impl<'s> RouteJob<'_, 's> {
         let kept = self.criterion.kept();
         let mut encoded = std::mem::take(&mut block.results.encoded);
         encoded.clear();
-        for (record, verdict) in block.records.iter_mut().zip(&block.results.verdicts) {
+        for (record, output) in block.records.iter_mut().zip(&block.results.outputs) {
             let StoredRecord::Text(text) = &record.stored else {
                 continue;
             };
-            let verdict = if record.is_warcinfo {
+            let output = if record.is_warcinfo {
                 Some(kept)
             } else {
-                *verdict
+                *output
             };
-            if verdict.is_some_and(|verdict| self.compresses[number_of(verdict)]) {
+            if output.is_some_and(|output| self.compresses[output as usize]) {
                 let start = encoded.len();
                 encoded =
                     append_member(&block.texts[text.clone()], encoded).map_err(Error::from_io)?;
@@ -185,9 +177,9 @@ impl<'s> RouteJob<'_, 's> {
         let kept = self.criterion.kept();
         let mut index = std::mem::take(&mut block.results.index);
         index.clear();
-        for (record, verdict) in block.records.iter_mut().zip(&block.results.verdicts) {
+        for (record, output) in block.records.iter_mut().zip(&block.results.outputs) {
             let start = index.len();
-            if *verdict == Some(kept) && !record.is_warcinfo {
+            if *output == Some(kept) && !record.is_warcinfo {
                 let head = &block.heads[record.head.clone()];
                 let sample = &block.heads[record.sample.clone()];
                 cdxj::write_entry(head, sample, &mut index);
@@ -206,7 +198,7 @@ impl<'s, 'w> RecordJob<RouteWriter<'w>> for RouteJob<'_, 's> {
     }
 
     fn judge(&self, block: &mut WarcBlock, scratch: &mut Scratch<'s>) -> Result<()> {
-        self.find_verdicts(block, scratch)?;
+        self.find_outputs(block, scratch)?;
         if block.content != BlockContent::LongText {
             self.compress(block)?;
         }
@@ -218,8 +210,8 @@ impl<'s, 'w> RecordJob<RouteWriter<'w>> for RouteJob<'_, 's> {
 
     fn write(&self, block: &mut WarcBlock, writer: &mut RouteWriter<'w>) -> Result<()> {
         writer.total.add(&block.results.stats);
-        for (record, verdict) in judged(block) {
-            let extent = writer.sink(record, verdict).write(block, record)?;
+        for (record, output) in judged(block) {
+            let extent = writer.sink(record, output).write(block, record)?;
             writer.write_entry(block, record, extent)?;
         }
         Ok(())
@@ -227,19 +219,19 @@ impl<'s, 'w> RecordJob<RouteWriter<'w>> for RouteJob<'_, 's> {
 
     fn begin(&self, block: &WarcBlock, writer: &mut RouteWriter<'w>) -> Result<()> {
         judged(block)
-            .try_for_each(|(record, verdict)| writer.sink(record, verdict).begin(&record.stored))
+            .try_for_each(|(record, output)| writer.sink(record, output).begin(&record.stored))
     }
 
     fn part(&self, block: &WarcBlock, bytes: &[u8], writer: &mut RouteWriter<'w>) -> Result<()> {
-        judged(block).try_for_each(|(record, verdict)| {
-            writer.sink(record, verdict).part(&record.stored, bytes)
+        judged(block).try_for_each(|(record, output)| {
+            writer.sink(record, output).part(&record.stored, bytes)
         })
     }
 
     fn end(&self, block: &mut WarcBlock, writer: &mut RouteWriter<'w>) -> Result<()> {
         writer.total.add(&block.results.stats);
-        for (record, verdict) in judged(block) {
-            let extent = writer.sink(record, verdict).end()?;
+        for (record, output) in judged(block) {
+            let extent = writer.sink(record, output).end()?;
             writer.write_entry(block, record, extent)?;
         }
         Ok(())

@@ -79,6 +79,7 @@ fn filtered(judge: &Judge, file: &[u8], threads: usize, gzip: bool) -> Result<Fi
             unknown,
             invalid,
             index: Some(&index),
+            ..Outputs::default()
         };
         let job = Job::new(judge).form(Form::Letters);
         let stats = job

@@ -3,7 +3,7 @@
 use super::Subject;
 use crate::figures::counts::{counted, counted_as, grouped};
 use crate::figures::escape::to_json_pretty;
-use crate::summary::counts;
+use crate::summary::{JudgedBy, counts};
 use robosieve::Agent;
 use robosieve::job::FilterStats;
 use robosieve_synthetic::measure::{Measurement, StageTime};
@@ -19,7 +19,7 @@ pub(super) fn push_subject(subject: &Subject<'_>, stats: &FilterStats, out: &mut
         subject.workload.name,
         agents(subject.agents),
         counted(subject.runs.into(), "run"),
-        counts("", stats),
+        counts("", stats, &JudgedBy::SNAPSHOT),
         grouped(checked.compared as u64),
         counted_as(
             checked.sampled as u64,

@@ -3,10 +3,26 @@
 use super::{CheckAnswer, RobotsSource};
 use robosieve::Verdict;
 use robosieve::judge::Reason;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// One answer; `all` also lists the rules that do not match.
-pub(super) fn object(answer: &CheckAnswer<'_>, all: bool) -> Value {
+pub(super) fn object(answer: &CheckAnswer<'_>, all: bool) -> robosieve::Result<Value> {
+    let mut object = of_robots(answer, all);
+    if let Some(found) = &answer.list_match {
+        object["list_match"] = match found {
+            Some(found) => json!({
+                "is_exception": found.is_exception(),
+                "lists": found.lists().collect::<Vec<_>>(),
+                "entry": found.entry()?,
+            }),
+            None => Value::Null,
+        };
+    }
+    Ok(object)
+}
+
+/// The answer by the robots.txt.
+fn of_robots(answer: &CheckAnswer<'_>, all: bool) -> Value {
     let agent = answer.agent.label();
     match &answer.robots {
         RobotsSource::Snapshot { explanation } => {

@@ -5,10 +5,12 @@ mod json;
 mod text;
 
 use crate::ExitCode;
-use crate::figures::escape::to_json;
+use crate::figures::escape::{escape, to_json};
 use crate::help_text::{CHECK_EXAMPLES, CHECK_SHORT, COMMON, OUTPUT, POLICY};
 use crate::history_args::AsOfArgs;
 use crate::judge_args::{JudgeArgs, agent_required};
+use crate::list_args::{ANY_LIST, ListArgs, adapt_texts};
+use crate::lists::match_columns;
 use crate::output::print;
 use crate::robots_file::{parse_robots, read_robots};
 use crate::url_args::{is_bare_host, url_advice};
@@ -16,11 +18,13 @@ use crate::value_enums::{ExpectFormat, ExplainArg, SchemeArg, named};
 use crate::verify_args::VerifyArgs;
 use anyhow::{Context, bail, ensure};
 use clap::{ArgGroup, Args};
+use robosieve::filter_lists::{FilterLists, ListMatch};
 use robosieve::judge::{Explanation, UrlExplanation, explain};
 use robosieve::output::is_standard_stream;
 use robosieve::preferences::{PreferenceExplanation, explain_preferences};
 use robosieve::robots::BodyFacts;
 use robosieve::{Agent, Judge, JudgeOptions, Profile, Snapshot, Verdict};
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
@@ -29,7 +33,8 @@ use std::path::{Path, PathBuf};
     after_long_help = CHECK_EXAMPLES,
     // A file of expectations names its agents.
     group = agent_required().arg("expect"),
-    group = ArgGroup::new("source").required(true).args(["snapshot", "robots"])
+    group = ArgGroup::new("source").required(true).args(["snapshot", "robots"]),
+    mut_args(adapt_texts)
 )]
 pub(crate) struct CheckArgs {
     /// The snapshot
@@ -40,6 +45,8 @@ pub(crate) struct CheckArgs {
     /// URLs may then be paths, which begin with /.
     #[arg(long, value_name = "FILE", help_heading = COMMON)]
     pub robots: Option<PathBuf>,
+    #[command(flatten)]
+    pub lists: ListArgs,
     #[command(flatten)]
     pub verify: VerifyArgs,
     #[command(flatten)]
@@ -80,7 +87,7 @@ pub(crate) struct CheckArgs {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["agents", "agents_from", "explain", "json", "urls"],
+        conflicts_with_all = ["agents", "agents_from", "explain", "json", "urls", ANY_LIST],
         help_heading = COMMON
     )]
     pub expect: Option<PathBuf>,
@@ -130,6 +137,14 @@ pub(crate) fn run(args: &CheckArgs, quiet: bool) -> anyhow::Result<ExitCode> {
         args.format.is_none(),
         "--format needs --expect FILE; --json prints verdicts as JSON"
     );
+    let is_standard_input_taken = args.robots.as_deref().is_some_and(is_standard_stream);
+    let lists = args
+        .lists
+        .open(!args.verify.no_verify, is_standard_input_taken)?;
+    let lists = lists.as_ref().map(|own| &own.lists);
+    if lists.is_some() {
+        args.urls.iter().try_for_each(|url| refuse_path(url))?;
+    }
     let agents = args.judge.agents.resolve(quiet)?;
     args.urls
         .iter()
@@ -137,21 +152,23 @@ pub(crate) fn run(args: &CheckArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     let answers = match (&args.snapshot, &args.robots) {
         (Some(path), _) => {
             let snapshot = args.open_snapshot(path, &agents)?;
-            check_snapshot(args, &snapshot, &agents).with_context(|| path.display().to_string())?
+            check_snapshot(args, &snapshot, lists, &agents)
+                .with_context(|| path.display().to_string())?
         }
         (None, Some(path)) => {
             let body = read_robots(path).with_context(|| path.display().to_string())?;
-            check_robots(args, path, &body, &agents)?
+            check_robots(args, path, &body, lists, &agents)?
         }
         (None, None) => bail!("give a snapshot (-s SNAP) or a robots.txt file (--robots FILE)"),
     };
     print(&answers.text)?;
-    exit_code(args, &answers.verdicts)
+    exit_code(args, &answers)
 }
 
-/// The exit code: 1 if any URL is disallowed. A URL without a verdict is an error; `--unknown`
+/// The exit code: 1 if any URL is disallowed or listed. A URL without a verdict is an error; `--unknown`
 /// gives unknown origins a verdict.
-fn exit_code(args: &CheckArgs, verdicts: &[Verdict]) -> anyhow::Result<ExitCode> {
+fn exit_code(args: &CheckArgs, answers: &CheckOutput) -> anyhow::Result<ExitCode> {
+    let verdicts = &answers.verdicts;
     if let Some(url) = first_url_with(Verdict::Invalid, verdicts, &args.urls) {
         if args.robots.is_some() {
             bail!("{}", neither_url_nor_path(url));
@@ -161,7 +178,7 @@ fn exit_code(args: &CheckArgs, verdicts: &[Verdict]) -> anyhow::Result<ExitCode>
             url_advice(url)
         );
     }
-    if let Some(url) = first_url_with(Verdict::Unknown, verdicts, &args.urls) {
+    if let Some(url) = first_unknown(answers, &args.urls) {
         let other_scheme = match args.judge.policy.scheme {
             SchemeArg::Exact => ", --scheme any uses the entry of the other of http and https",
             SchemeArg::Any => "",
@@ -175,9 +192,8 @@ fn exit_code(args: &CheckArgs, verdicts: &[Verdict]) -> anyhow::Result<ExitCode>
              --unknown allow|disallow gives one{other_scheme}"
         );
     }
-    Ok(ExitCode::from(u8::from(
-        verdicts.contains(&Verdict::Disallowed),
-    )))
+    let is_any = verdicts.contains(&Verdict::Disallowed) || answers.are_listed.contains(&true);
+    Ok(ExitCode::from(u8::from(is_any)))
 }
 
 /// The message about a text that a robots.txt has no verdict on, with what to write.
@@ -209,11 +225,60 @@ fn first_url_with<'u>(
     Some(&urls[position / agents])
 }
 
+/// The first URL of an unknown origin that no list names either.
+fn first_unknown<'u>(answers: &CheckOutput, urls: &'u [String]) -> Option<&'u str> {
+    let agents = answers.verdicts.len() / urls.len();
+    let of_urls = answers.verdicts.chunks(agents.max(1));
+    let mut of_urls = urls.iter().zip(of_urls).zip(&answers.are_listed);
+    let found = of_urls
+        .find(|((_, verdicts), is_listed)| verdicts.contains(&Verdict::Unknown) && !**is_listed);
+    found.map(|((url, _), _)| url.as_str())
+}
+
 /// The verdicts, and the printed text.
 #[derive(Default)]
 struct CheckOutput {
     verdicts: Vec<Verdict>,
+    /// Whether a list names each URL.
+    are_listed: Vec<bool>,
     text: String,
+}
+
+impl CheckOutput {
+    /// Writes the entry of a list that decides about a URL, if there is one.
+    fn write_list_match(
+        &mut self,
+        args: &CheckArgs,
+        url: &str,
+        found: Option<&ListMatch<'_>>,
+    ) -> anyhow::Result<()> {
+        self.are_listed
+            .push(found.is_some_and(|found| !found.is_exception()));
+        let Some(found) = found else { return Ok(()) };
+        // In JSON, each object has it.
+        if !args.json {
+            let columns = match_columns(found)?;
+            let _ = writeln!(self.text, "{columns}\t{}", escape(url));
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a path, which has no host that a list could name.
+fn refuse_path(url: &str) -> anyhow::Result<()> {
+    ensure!(
+        !url.starts_with('/'),
+        "{url:?} is a path, and lists name hosts; write the whole URL, such as https://example.com{url}"
+    );
+    Ok(())
+}
+
+/// The entry of the lists that decides about a URL.
+fn find_entry<'l>(
+    lists: Option<&'l FilterLists>,
+    url: &str,
+) -> robosieve::Result<Option<ListMatch<'l>>> {
+    lists.map_or(Ok(None), |lists| lists.find(url.as_bytes()))
 }
 
 /// A verdict and its derivation.
@@ -225,6 +290,9 @@ struct CheckAnswer<'a> {
     rules: Option<&'a Explanation>,
     preferences: &'a PreferenceExplanation,
     robots: RobotsSource<'a>,
+    /// The entry of a list that decides; `None` within if there is none, and without if no lists are
+    /// asked.
+    list_match: Option<Option<ListMatch<'a>>>,
 }
 
 /// The source of the robots.txt.
@@ -242,11 +310,13 @@ enum RobotsSource<'a> {
 fn check_snapshot(
     args: &CheckArgs,
     snapshot: &Snapshot,
+    lists: Option<&FilterLists>,
     agents: &[Agent],
 ) -> anyhow::Result<CheckOutput> {
     let judge = Judge::new(snapshot, agents, args.options())?;
     let mut output = CheckOutput::default();
     for url in &args.urls {
+        let found = find_entry(lists, url)?;
         for (i, agent) in agents.iter().enumerate() {
             // An explanation has the verdict too, so the URL is judged once.
             let explanation = judge.explain(url.as_bytes(), i)?;
@@ -263,10 +333,12 @@ fn check_snapshot(
                     rules: explanation.rules.as_ref(),
                     preferences: &explanation.preferences,
                     robots,
+                    list_match: lists.map(|_| found),
                 },
                 &mut output.text,
             )?;
         }
+        output.write_list_match(args, url, found.as_ref())?;
     }
     Ok(output)
 }
@@ -275,12 +347,14 @@ fn check_robots(
     args: &CheckArgs,
     path: &Path,
     body: &[u8],
+    lists: Option<&FilterLists>,
     agents: &[Agent],
 ) -> anyhow::Result<CheckOutput> {
     let (robots, body_facts) = parse_robots(path, body, args.profile)?;
     args.judge.agents.check_spelling_by(agents, &robots)?;
     let mut output = CheckOutput::default();
     for url in &args.urls {
+        let found = find_entry(lists, url)?;
         for agent in agents {
             let agent_match = args.judge.agents.agent_match;
             let explanation = explain(&robots, agent, agent_match, url.as_bytes());
@@ -303,10 +377,12 @@ fn check_robots(
                     rules: Some(&explanation),
                     preferences: &preferences,
                     robots,
+                    list_match: lists.map(|_| found),
                 },
                 &mut output.text,
             )?;
         }
+        output.write_list_match(args, url, found.as_ref())?;
     }
     Ok(output)
 }
@@ -318,10 +394,8 @@ fn write_answer(
     out: &mut String,
 ) -> anyhow::Result<()> {
     if args.json {
-        out.push_str(&to_json(&json::object(
-            answer,
-            args.explain == Some(ExplainArg::All),
-        ))?);
+        let all = args.explain == Some(ExplainArg::All);
+        out.push_str(&to_json(&json::object(answer, all)?)?);
         out.push('\n');
         return Ok(());
     }

@@ -127,6 +127,7 @@ fn to_job(input: PathBuf, name: &Path, dirs: &JobPaths) -> anyhow::Result<FileJo
         disallowed: path_in(&dirs.disallowed, name),
         unknown: path_in(&dirs.unknown, name),
         invalid: path_in(&dirs.invalid, name),
+        listed: path_in(&dirs.listed, name),
         // The ending distinguishes an index from the output with the same name.
         cdxj: path_in(&dirs.cdxj, &with_ending(name, ".cdxj")),
         of_directory: true,

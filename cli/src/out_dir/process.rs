@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 pub(crate) struct FileProcessor<'r> {
     pub task: JudgeTask,
     pub judge: &'r Judge,
-    /// The file of its snapshot.
-    pub snapshot: &'r Path,
+    /// The file of its snapshot, if it has one.
+    pub snapshot: Option<&'r Path>,
     /// Everything besides the input that determines the outputs.
     pub identity: RunIdentity,
 }

@@ -7,6 +7,7 @@ use crate::figures::escape::escape;
 use crate::judge_job::{JudgeTask, PendingOutputs};
 use crate::stderr::print_line;
 use anyhow::Context;
+use robosieve::filter_lists::FilterLists;
 use robosieve::job::FilterStats;
 use robosieve::output::OutputFile;
 use robosieve::{Agent, JudgeOptions, Snapshot};
@@ -21,21 +22,31 @@ use std::time::{SystemTime, UNIX_EPOCH};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RunIdentity {
     tool: String,
+    /// The checksum of the snapshot; empty if only lists decide.
     snapshot: String,
+    /// That of the filter lists; empty without any.
+    #[serde(default)]
+    lists: String,
     agents: Vec<String>,
     options: String,
 }
 
 impl RunIdentity {
     pub(crate) fn new(
-        snapshot: &Snapshot,
+        snapshot: Option<&Snapshot>,
+        lists: Option<&FilterLists>,
         agents: &[Agent],
         options: &JudgeOptions,
         task: &JudgeTask,
     ) -> Self {
+        let shown = |checksum: Option<u64>| match checksum {
+            Some(checksum) => format!("{checksum:016x}"),
+            None => String::new(),
+        };
         Self {
             tool: concat!("robosieve ", env!("CARGO_PKG_VERSION")).to_owned(),
-            snapshot: format!("{:016x}", snapshot.checksum()),
+            snapshot: shown(snapshot.map(Snapshot::checksum)),
+            lists: shown(lists.map(FilterLists::checksum)),
             agents: agents.iter().map(Agent::to_string).collect(),
             // The debug forms include every field, also future ones.
             options: format!("{task:?} {options:?}"),
@@ -221,6 +232,7 @@ impl ResumeState {
                 self.identity.snapshot == identity.snapshot,
                 "made by another snapshot",
             ),
+            (self.identity.lists == identity.lists, "made by other lists"),
             (self.identity == *identity, "made with other options"),
             (
                 InputFingerprint::of(file).is_ok_and(|input| input == self.input),
@@ -286,6 +298,10 @@ mod tests {
         "as_name",
         "add",
         "preferences",
+        "lists",
+        "block",
+        "allow",
+        "allow_suffixes",
     ];
     /// The options that change no byte of an output and no count, or that are checked separately.
     const OTHERS: &[&str] = &[
@@ -295,6 +311,8 @@ mod tests {
         "disallowed_to",
         "unknown_to",
         "invalid_to",
+        "listed_to",
+        "strict_lists",
         "cdxj",
         "output",
         "out_dir",

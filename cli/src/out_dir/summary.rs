@@ -5,29 +5,34 @@ use crate::error_advice::message;
 use crate::figures::counts::counted;
 use crate::figures::escape::escape;
 use crate::stderr::print_line;
-use crate::summary::{counts, print_filter};
+use crate::summary::{JudgedBy, RunCounts, counts, print_filter, print_listed};
 use anyhow::bail;
 use robosieve::job::FilterStats;
 use serde::Serialize;
 use std::time::Duration;
 
-/// The counts of this run and of skipped files, and the failures. As JSON: the numbers of files, and
-/// the counts of lines, also of skipped files.
-#[derive(Serialize)]
+/// The counts of this run and of skipped files, and the failures.
 pub(crate) struct BatchSummary {
     files: usize,
     done: usize,
     skipped: usize,
     failures: Vec<String>,
     /// The counts of all files, including skipped ones.
-    #[serde(flatten)]
     pub all: FilterStats,
-    #[serde(skip)]
     stats: FilterStats,
-    #[serde(skip)]
     skipped_stats: FilterStats,
-    #[serde(skip)]
     elapsed: Duration,
+}
+
+/// The numbers of files, and the counts of lines, also of skipped files, as JSON.
+#[derive(Serialize)]
+pub(crate) struct BatchCounts<'s> {
+    files: usize,
+    done: usize,
+    skipped: usize,
+    failures: &'s [String],
+    #[serde(flatten)]
+    all: RunCounts<'s>,
 }
 
 impl BatchSummary {
@@ -66,19 +71,30 @@ impl BatchSummary {
         }
     }
 
-    pub(crate) fn print(&self) {
+    pub(crate) fn counts(&self, by: &JudgedBy) -> BatchCounts<'_> {
+        BatchCounts {
+            files: self.files,
+            done: self.done,
+            skipped: self.skipped,
+            failures: &self.failures,
+            all: by.counts(&self.all),
+        }
+    }
+
+    pub(crate) fn print(&self, by: &JudgedBy) {
         let failed = self.failures.len();
         print_line(format_args!(
             "files {}  done {}  skipped {}  failed {failed}",
             self.files, self.done, self.skipped
         ));
-        print_filter(&self.stats, self.elapsed);
+        print_filter(&self.stats, by, self.elapsed);
         if self.skipped > 0 {
             print_line(format_args!(
                 "{}",
-                counts("skipped files: ", &self.skipped_stats)
+                counts("skipped files: ", &self.skipped_stats, by)
             ));
-            print_line(format_args!("{}", counts("together: ", &self.all)));
+            print_line(format_args!("{}", counts("together: ", &self.all, by)));
+            print_listed(&self.all, by);
         }
     }
 

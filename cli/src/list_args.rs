@@ -1,0 +1,178 @@
+//! The options of `filter` and `annotate` that ask filter lists, next to a snapshot or alone.
+
+use crate::help_text::COMMON;
+use crate::list_texts::{CompiledTexts, ListTextArgs, is_compiled};
+use crate::option_guard::OptionGuard;
+use anyhow::bail;
+use clap::{Arg, ArgGroup, Args};
+use robosieve::filter_lists::FilterLists;
+use robosieve::output::is_standard_stream;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// The group of the options that name lists.
+pub(crate) const ANY_LIST: &str = "any-list";
+
+// Shared by the verbs that judge URLs.
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new(ANY_LIST).args(["lists", "block"]).multiple(true))]
+pub(crate) struct ListArgs {
+    /// Own lists, compiled by `robosieve lists`
+    ///
+    /// `filter` keeps no URL that a list names, whatever its robots.txt says. `annotate` and `check`
+    /// show the lists and the entry that name a URL. The lists join a snapshot; `filter` and
+    /// `annotate` also work with lists alone.
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = COMMON
+    )]
+    pub lists: Option<PathBuf>,
+    /// Own list as a text: domains, hosts and URL prefixes
+    ///
+    /// `robosieve lists --help` has the forms of its lines. It is compiled for this run; compile a
+    /// list of millions once, for --lists. NAME is the name of the list in counts and values. Repeat
+    /// the option for each further list.
+    #[arg(
+        long,
+        value_name = "[NAME=]LIST",
+        value_parser = clap::value_parser!(OsString),
+        help_heading = COMMON
+    )]
+    pub block: Vec<OsString>,
+    #[command(flatten)]
+    pub texts: ListTextArgs,
+}
+
+/// Opened lists, and the files that they come from.
+pub(crate) struct OwnLists {
+    pub lists: FilterLists,
+    paths: Vec<PathBuf>,
+}
+
+impl ListArgs {
+    /// Whether any list is named.
+    pub(crate) fn are_named(&self) -> bool {
+        self.lists.is_some() || !self.block.is_empty()
+    }
+
+    /// Opens or compiles the lists; `None` if none is named. Standard input may be taken by another
+    /// file.
+    pub(crate) fn open(
+        &self,
+        is_verified: bool,
+        is_standard_input_taken: bool,
+    ) -> anyhow::Result<Option<OwnLists>> {
+        if let Some(path) = &self.lists {
+            if !self.block.is_empty() || self.texts.is_any_given() {
+                bail!(
+                    "--lists names compiled lists, and --block and --allow name texts; compile all of \
+                     them into one file: robosieve lists -o FILE LIST... --allow LIST"
+                );
+            }
+            if is_standard_stream(path) {
+                bail!(
+                    "--lists -: compiled lists are mapped into memory; write them to a file first"
+                );
+            }
+            let lists = FilterLists::open(path)?;
+            if is_verified {
+                lists.verify_checksums()?;
+            }
+            let paths = vec![path.clone()];
+            return Ok(Some(OwnLists { lists, paths }));
+        }
+        if self.block.is_empty() {
+            return Ok(None);
+        }
+        let named = self.texts.with_names(&self.block)?;
+        if is_standard_input_taken && named.iter().any(|list| is_standard_stream(&list.path)) {
+            bail!(
+                "a list and another file are both standard input, which can be read once only; write one \
+                 of them to a file"
+            );
+        }
+        for list in &named {
+            if is_compiled(&list.path)? {
+                bail!(
+                    "{}: compiled lists; give them with --lists FILE",
+                    list.path.display()
+                );
+            }
+        }
+        let CompiledTexts { compiled, .. } = self.texts.compile(&named)?;
+        Ok(Some(OwnLists {
+            lists: FilterLists::new(compiled.to_vec()?)?,
+            paths: named.into_iter().map(|list| list.path).collect(),
+        }))
+    }
+}
+
+impl OwnLists {
+    /// The names of the lists, in the order of their counts.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        let lists = self.lists.metadata().lists.iter();
+        lists.map(|list| list.name.as_str())
+    }
+
+    /// The file of compiled lists, or the texts.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.paths.iter().map(PathBuf::as_path)
+    }
+
+    /// Protects the files that the lists come from.
+    pub(crate) fn guard(&self, guard: OptionGuard) -> OptionGuard {
+        guard.add_inputs("a list", &self.paths)
+    }
+}
+
+/// A snapshot or lists: what decides about URLs.
+pub(crate) fn source_required() -> ArgGroup {
+    ArgGroup::new("source")
+        .args(["snapshot", "lists", "block"])
+        .multiple(true)
+        .required(true)
+}
+
+/// The options that mean nothing if lists alone decide.
+const OF_SNAPSHOTS: &[&str] = &[
+    "agents",
+    "agents_from",
+    "crawlers",
+    "agent_match",
+    "strict_agents",
+    "status_policy",
+    "scheme",
+    "unknown",
+    "as_of",
+    "as_of_column",
+    "as_of_record",
+    "no_time",
+    "keep",
+    "require",
+    "reason",
+    "disallowed_to",
+    "disallowed_add",
+    "unknown_to",
+    "preferences",
+];
+
+/// Adapts an option of `filter` or `annotate`: such options ask for a snapshot, and a snapshot asks for
+/// agents. Hides some from the short help, which fits a screen.
+pub(crate) fn adapt(arg: Arg) -> Arg {
+    match arg.get_id().as_str() {
+        "snapshot" => arg.requires("agent-required"),
+        "at" => arg.requires("snapshot").hide_short_help(true),
+        "files_from" => arg.hide_short_help(true),
+        id if OF_SNAPSHOTS.contains(&id) => arg.requires("snapshot"),
+        _ => adapt_texts(arg),
+    }
+}
+
+/// Adapts an option of a verb that takes lists as texts with `--block`.
+pub(crate) fn adapt_texts(arg: Arg) -> Arg {
+    match arg.get_id().as_str() {
+        "allow" | "allow_suffixes" | "strict_lists" => arg.requires(ANY_LIST).hide_short_help(true),
+        _ => arg,
+    }
+}
