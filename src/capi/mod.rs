@@ -42,10 +42,16 @@ mod rows;
 
 mod robots;
 
+mod lists;
+
 pub use judge::{
     robosieve_explain, robosieve_explain_flag, robosieve_judge, robosieve_judge_agent_count,
     robosieve_judge_agent_label, robosieve_judge_close, robosieve_judge_new, robosieve_judge_url,
     robosieve_string_free,
+};
+pub use lists::{
+    robosieve_lists, robosieve_lists_close, robosieve_lists_count, robosieve_lists_find,
+    robosieve_lists_name, robosieve_lists_open, robosieve_lists_rows32, robosieve_lists_rows64,
 };
 pub use options::{
     robosieve_agent_match, robosieve_judge_options, robosieve_no_time, robosieve_status_policy,

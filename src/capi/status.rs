@@ -19,8 +19,8 @@ pub enum robosieve_status {
     NotASnapshot = 2,
     /// The snapshot has a format version that this library does not read. Compile it again.
     UnsupportedVersion = 3,
-    /// The bytes of the snapshot contradict each other, or a checksum is wrong. Nothing read from
-    /// it can be trusted.
+    /// The bytes of the snapshot or of the filter lists contradict each other, or a checksum is wrong.
+    /// Nothing read from them can be trusted.
     Corrupt = 4,
     /// The name of an agent is invalid.
     BadAgent = 5,
@@ -32,6 +32,8 @@ pub enum robosieve_status {
     Panic = 8,
     /// Any other error.
     Other = 9,
+    /// The file does not have compiled filter lists of a version that this library reads.
+    NotFilterLists = 10,
 }
 
 /// A call that failed: the status, and the message for `robosieve_last_error`.
@@ -71,12 +73,14 @@ impl From<Error> for Failure {
             ErrorKind::UnsupportedVersion { .. } | ErrorKind::UnknownSection { .. } => {
                 robosieve_status::UnsupportedVersion
             }
-            ErrorKind::Corrupt { .. } => robosieve_status::Corrupt,
+            ErrorKind::NotFilterLists { .. } => robosieve_status::NotFilterLists,
+            ErrorKind::Corrupt { .. } | ErrorKind::DamagedLists { .. } => robosieve_status::Corrupt,
             ErrorKind::BadAgent { .. } => robosieve_status::BadAgent,
             ErrorKind::BadColumn(_) => robosieve_status::BadColumn,
             _ => robosieve_status::Other,
         };
         let advice = match err.remedy() {
+            Some(Remedy::CompileLists) => "; the command `robosieve lists` compiles them",
             Some(Remedy::CompileArchives) => "; the command `robosieve compile` makes one",
             _ => "",
         };

@@ -8,6 +8,7 @@ use super::verdicts_ref::VerdictsRef;
 use crate::agent::{Agent, AgentMatch};
 use crate::error::{ErrorKind, Result};
 use crate::explain::answers::{allow, prepare};
+use crate::filter_lists::{FilterLists, ListMatch};
 use crate::robots::{Group, RobotsRef};
 use crate::simd::Backend;
 use std::ops::Range;
@@ -273,6 +274,64 @@ impl RobotsRef<'_> {
             each(row, allow(groups.iter().copied(), url, self.profile()));
         }
     }
+}
+
+impl FilterLists {
+    /// Looks a column up in place: calls `each` with the number of each row and the entry that decides
+    /// about it, in order. The answers are those of [`find`](Self::find).
+    ///
+    /// Cost: a few tens of nanoseconds for most rows; less for a row of the same origin as the row
+    /// before. The calling thread does all the work; to use more, divide the rows.
+    ///
+    /// ```
+    /// # #[cfg(feature = "filter-lists")] {
+    /// # use robosieve::filter_lists::{FilterLists, ListCompiler, ListKind};
+    /// # use robosieve::judge::Rows;
+    /// # let mut compiler = ListCompiler::new();
+    /// # compiler.add("ads", ListKind::Block, "ads.example\n".as_bytes())?;
+    /// # let lists = FilterLists::new(compiler.finish()?.to_vec()?)?;
+    /// let rows = Rows::Slices(&[b"https://ads.example/", b"https://shop.example/"]);
+    /// let mut listed = [false; 2];
+    /// lists.find_rows(rows, |row, found| listed[row] = found.is_some())?;
+    /// assert_eq!(listed, [true, false]);
+    /// # }
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadColumn`] if offsets descend or exceed the data; no row is looked up then.
+    /// [`ErrorKind::DamagedLists`] if the bytes of the lists contradict each other.
+    pub fn find_rows(
+        &self,
+        rows: Rows<'_>,
+        each: impl FnMut(usize, Option<ListMatch<'_>>),
+    ) -> Result<()> {
+        match rows {
+            Rows::Offsets32 { data, offsets } => {
+                find_in_column(self, OffsetColumn::new(data, offsets)?, each)
+            }
+            Rows::Offsets64 { data, offsets } => {
+                find_in_column(self, OffsetColumn::new(data, offsets)?, each)
+            }
+            Rows::Views { views, buffers } => {
+                find_in_column(self, ViewColumn::new(views, buffers)?, each)
+            }
+            Rows::Slices(rows) => find_in_column(self, rows, each),
+        }
+    }
+}
+
+fn find_in_column<'d>(
+    lists: &FilterLists,
+    column: impl Column<'d>,
+    mut each: impl FnMut(usize, Option<ListMatch<'_>>),
+) -> Result<()> {
+    let mut searcher = lists.searcher();
+    for row in 0..column.len() {
+        let url = &column.text(row)[..column.row_len(row)];
+        each(row, searcher.find(url)?);
+    }
+    Ok(())
 }
 
 /// Rows by number, in one of the layouts.

@@ -1,8 +1,9 @@
 // Tests of the C interface: every function, every status that C can reach, threads, damaged files.
 // scripts/x capi compiles it against include/robosieve.h, and runs it plain and under valgrind.
-// usage: test SNAPSHOT EXPECTED DIRECTORY HISTORY
+// usage: test SNAPSHOT EXPECTED DIRECTORY HISTORY LISTS
 // SNAPSHOT is compiled from datasets/small, EXPECTED is its expected.tsv; DIRECTORY is for scratch.
-// HISTORY is a snapshot with a history, of history.jsonl.
+// HISTORY is a snapshot with a history, of history.jsonl. LISTS is a compiled file of the lists `ads`
+// and `shop` of scripts/checks/capi.
 
 #include "robosieve.h"
 #include <inttypes.h>
@@ -461,6 +462,51 @@ static void test_explain(const robosieve_judge *judge) {
     FAILS(robosieve_explain(NULL, url, len, 0, 0, &json), BAD_ARGUMENT, "judge is NULL");
 }
 
+static void test_lists(const char *path, const char *snapshot_path) {
+    robosieve_lists *lists = (robosieve_lists *)data;
+    FAILS(robosieve_lists_open(NULL, 0, &lists), BAD_ARGUMENT, "path is NULL");
+    CHECK(lists == NULL);
+    FAILS(robosieve_lists_open(path, 2, &lists), BAD_ARGUMENT, "0x2");
+    FAILS(robosieve_lists_open(path, 0, NULL), BAD_ARGUMENT, "out is NULL");
+    FAILS(robosieve_lists_open("/missing", 0, &lists), IO, "/missing");
+    FAILS(robosieve_lists_open(snapshot_path, 0, &lists), NOT_FILTER_LISTS, "a robosieve snapshot");
+    OK(robosieve_lists_open(path, ROBOSIEVE_OPEN_FLAG_VERIFY_CHECKSUMS, &lists));
+    CHECK(robosieve_lists_count(lists) == 2 && robosieve_lists_count(NULL) == 0);
+    CHECK(strcmp(robosieve_lists_name(lists, 0), "ads") == 0 && strcmp(robosieve_lists_name(lists, 1), "shop") == 0);
+    CHECK(robosieve_lists_name(lists, 2) == NULL && robosieve_lists_name(NULL, 0) == NULL);
+
+    static const char urls[] = "https://www.ads.example/x"   // listed by the first
+                               "https://good.ads.example/"   // an exception
+                               "https://shop.example/cart/1" // listed by the second
+                               "https://shop.example/tea"
+                               "not a URL";
+    static const int32_t starts[] = {0, 25, 50, 77, 101, 110};
+    static const int32_t wanted[] = {0, -1, 1, -1, -1};
+    int64_t starts64[COUNT(starts)];
+    for (size_t at = 0; at < COUNT(starts); at++) starts64[at] = starts[at];
+    int32_t listed[COUNT(wanted)], listed64[COUNT(wanted)];
+    const size_t len = sizeof urls - 1, rows = COUNT(wanted);
+    OK(robosieve_lists_rows32(lists, urls, len, starts, rows, listed, rows));
+    OK(robosieve_lists_rows64(lists, urls, len, starts64, rows, listed64, rows));
+    CHECK(memcmp(listed, wanted, sizeof wanted) == 0 && memcmp(listed64, wanted, sizeof wanted) == 0);
+    OK(robosieve_lists_rows32(lists, NULL, 0, NULL, 0, NULL, 0));
+    FAILS(robosieve_lists_rows32(lists, urls, len, starts, rows, listed, rows - 1), BAD_ARGUMENT, "room for 4 of 5");
+    FAILS(robosieve_lists_rows32(lists, urls, len - 1, starts, rows, listed, rows), BAD_COLUMN, "");
+    FAILS(robosieve_lists_rows64(NULL, urls, len, starts64, rows, listed, rows), BAD_ARGUMENT, "lists is NULL");
+
+    char *json = data;
+    OK(robosieve_lists_find(lists, urls + starts[1], 25, &json));
+    CHECK(strstr(json, "\"is_exception\":true") != NULL && strstr(json, "\"lists\":[\"ads\"]") != NULL);
+    CHECK(strstr(json, "\"entry\":\"@@good.ads.example\"") != NULL);
+    robosieve_string_free(json);
+    OK(robosieve_lists_find(lists, urls + starts[3], 24, &json));
+    CHECK(json == NULL);
+    FAILS(robosieve_lists_find(lists, NULL, 1, &json), BAD_ARGUMENT, "url is NULL");
+    FAILS(robosieve_lists_find(lists, urls, 1, NULL), BAD_ARGUMENT, "out is NULL");
+    robosieve_lists_close(lists);
+    robosieve_lists_close(NULL);
+}
+
 static void *judge_in_thread(void *argument) {
     const robosieve_judge *judge = argument;
     // The last error belongs to the thread.
@@ -646,7 +692,7 @@ static void test_damage(const char *path, const char *directory) {
 }
 
 int main(int argc, char **argv) {
-    CHECK(argc == 5);
+    CHECK(argc == 6);
     CHECK(robosieve_last_error()[0] == '\0');
     CHECK(strchr(robosieve_version(), '.') != NULL);
     read_expected(argv[2]);
@@ -669,6 +715,7 @@ int main(int argc, char **argv) {
     robosieve_judge_close(judge);
     test_damage(argv[1], argv[3]);
     test_times(argv[4]);
+    test_lists(argv[5], argv[1]);
     printf("robosieve %s: all tests of the C interface passed, with %zu URLs\n", robosieve_version(), row_count);
     return 0;
 }
