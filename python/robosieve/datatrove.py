@@ -25,6 +25,7 @@ except ModuleNotFoundError as err:
         name=err.name,
     ) from err
 
+from ._lists import Lists, as_lists
 from ._options import AgentMatch, Agents, Path, StatusPolicy, Time, UnknownOrigin, seconds
 from ._snapshot import Snapshot, SourceArguments, Verdict, Verify, agents as agent_names, open_same
 from ._uris import absolute, is_uri
@@ -32,6 +33,7 @@ from ._uris import absolute, is_uri
 #: What happens to a document whose URL is missing or not a URL.
 Action = Literal["keep", "drop"]
 
+LISTED = "robots_listed"
 DISALLOWED = "robots_disallowed"
 UNKNOWN = "robots_unknown"
 INVALID = "robots_not_a_url"
@@ -57,6 +59,9 @@ class RobotsFilter(BaseFilter):  # type: ignore[misc, unused-ignore]
         invalid: Keep or drop documents whose URL is not a URL with a scheme and a host.
         missing: Keep or drop documents without a URL (the key is absent, or its value is None), or
             raise an error, which often shows that ``url`` names the wrong key.
+        lists: Drop also the documents whose URLs these lists name, whatever the agents may do:
+            :class:`robosieve.Lists`, or the local path of a compiled file. A path is opened here, and
+            each worker opens the same file at the same path.
         exclusion_writer: A writer of datatrove for the dropped documents.
         batch_size: The number of documents that are judged at once.
         node_directory: A directory on a local disk. The workers of a machine copy the snapshot
@@ -70,6 +75,7 @@ class RobotsFilter(BaseFilter):  # type: ignore[misc, unused-ignore]
     A dropped document has one of these reasons. datatrove counts each as ``dropped_<reason>`` in
     its statistics, and writes it as ``filter_reason`` into the metadata of excluded documents:
 
+    - ``robots_listed``: a list names the URL. No other reason counts then.
     - ``robots_disallowed``: the agents may not fetch the URL.
     - ``robots_unknown``: the snapshot does not hold the origin. ``unknown="allow"`` keeps these.
     - ``robots_not_a_url``: the text is not a URL.
@@ -78,12 +84,15 @@ class RobotsFilter(BaseFilter):  # type: ignore[misc, unused-ignore]
     With an exclusion writer, the metadata of a dropped document also gets
     ``robots_disallowed_agents``: the agents that may not fetch its URL, separated by commas. It is
     empty for the other reasons, since writers of Parquet take the columns from the first document.
+    With ``lists``, the metadata also get ``robots_listed``, the word of :meth:`robosieve.Lists.match`
+    (``list:NAME``), which is empty for the other reasons.
 
     Raises:
         ValueError: A bad agent or option, or a path like ``file:///web.rsieve``. If there is no file
             at the path, and for a URI, the values of ``status_policy``, ``at`` and ``agent_match`` are
             checked in the workers.
         SnapshotError: The file at the path is not a snapshot.
+        OSError, RobosieveError, TypeError: The lists cannot be opened.
 
     In a worker, the filter raises :class:`robosieve.SnapshotError` if the snapshot cannot be
     opened or is damaged, :class:`KeyError` for a document without a URL if ``missing="error"``,
@@ -102,6 +111,7 @@ class RobotsFilter(BaseFilter):  # type: ignore[misc, unused-ignore]
         unknown: UnknownOrigin | None = None,
         invalid: Action = "drop",
         missing: Action | Literal["error"] = "error",
+        lists: Lists | Path | None = None,
         exclusion_writer: DiskWriter | None = None,
         batch_size: int = 1000,
         node_directory: Path | None = None,
@@ -139,6 +149,7 @@ class RobotsFilter(BaseFilter):  # type: ignore[misc, unused-ignore]
         self.verify: Verify = snapshot._verify if isinstance(snapshot, Snapshot) else True
         self.url, self.require = url, require
         self.invalid, self.missing = invalid, missing
+        self.lists = as_lists(lists)
         self.options: dict[str, Any] = dict(
             status_policy=status_policy, unknown=unknown, any_scheme=any_scheme, at=seconds(at), agent_match=agent_match
         )
@@ -191,21 +202,26 @@ class RobotsFilter(BaseFilter):  # type: ignore[misc, unused-ignore]
         """Judge documents at once: for each True, or False with the reason."""
         urls = [doc.metadata.get(self.url) for doc in batch]
         masks = self.snapshot.masks(urls, self.agents, threads=1, **self.options)
+        listed: list[str | None] = [None] * len(urls) if self.lists is None else self.lists.match(urls)
         # Masks have no bits that separate unknown origins from text that is not a URL.
-        unjudged = [url for url, mask in zip(urls, masks) if mask is None]
+        unjudged = [url for url, mask, reason in zip(urls, masks, listed) if mask is None and reason is None]
         judged = self.snapshot.verdicts(unjudged, self.agents[0], threads=1, **self.options) if unjudged else []
         verdicts = iter(judged)
         every = (1 << len(self.agents)) - 1
         results: list[bool | tuple[bool, str]] = []
-        for doc, mask in zip(batch, masks):
-            if mask is None:
+        for doc, mask, reason in zip(batch, masks, listed):
+            if reason is not None:
+                results.append((False, LISTED))
+            elif mask is None:
                 results.append(self._unjudged(doc, next(verdicts)))
             elif mask == every or (mask and self.require == "any"):
                 results.append(True)
             else:
                 results.append((False, DISALLOWED))
             if results[-1] is not True and self.exclusion_writer:
-                doc.metadata["robots_disallowed_agents"] = self._refused(mask)
+                doc.metadata["robots_disallowed_agents"] = self._refused(mask) if reason is None else ""
+                if self.lists is not None:
+                    doc.metadata["robots_listed"] = reason or ""
         return results
 
     def _refused(self, mask: int | None) -> str:

@@ -302,3 +302,36 @@ def test_workers_verify_the_snapshot(small: Path, tmp_path: Path) -> None:
         with pytest.raises(robosieve.SnapshotError, match="checksum"):
             step.filter_batch(batch)
     assert unverified.snapshot.checksum == steps[1].checksum
+
+
+@pytest.mark.parametrize("invalid", ["keep", "drop"])
+def test_documents_that_a_list_names_are_dropped(
+    program: Path, small: Path, urls: list[str], tmp_path: Path, invalid: str
+) -> None:
+    needs_datatrove()
+    from robosieve.datatrove import RobotsFilter
+
+    (tmp_path / "own").write_text("shop.example/shoes\nnews.example\nnobody.example\n@@shop.example/shoes/red\n")
+    subprocess.run([program, "lists", "-q", "-o", "own.rlists", "own"], check=True, cwd=tmp_path)
+    lists = robosieve.Lists(tmp_path / "own.rlists")
+    chosen = [*urls, "https://nobody.example/", "https://shop.example/shoes/1", "https://shop.example/shoes/red", None]
+    reasons = lists.match(chosen)
+    plain = RobotsFilter(small, AGENTS, missing="keep", invalid=invalid).filter_batch(documents(chosen))
+    wanted = [(False, "robots_listed") if reason else result for reason, result in zip(reasons, plain)]
+    assert wanted[-4:] == [(False, "robots_listed"), (False, "robots_listed"), plain[-2], True]
+    assert len(set(wanted) - {True}) == (3 if invalid == "keep" else 4)
+    for given in (lists, tmp_path / "own.rlists", str(tmp_path / "own.rlists")):
+        step = RobotsFilter(small, AGENTS, missing="keep", invalid=invalid, lists=given)
+        assert step.filter_batch(documents(chosen)) == wanted
+        assert pickle.loads(pickle.dumps(step)).filter_batch(documents(chosen)) == wanted
+    # The metadata of dropped documents.
+    step.exclusion_writer = object()
+    batch = documents(chosen)
+    for document, reason, result in zip(batch, reasons, step.filter_batch(batch)):
+        if result is True:
+            assert "robots_listed" not in document.metadata
+            continue
+        assert document.metadata["robots_listed"] == (reason or "")
+        assert bool(document.metadata["robots_disallowed_agents"]) == (result == (False, "robots_disallowed"))
+    with pytest.raises(FileNotFoundError):
+        RobotsFilter(small, AGENTS, lists=tmp_path / "missing")
