@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from .. import Snapshot, agents as agent_names, origins
 from .._files import AddedColumn
+from .._lists import Lists, as_lists
 from .._options import Agents, Path, as_list, names
 from ._source import SnapshotSource, require_pyspark, snapshot_source, worker_options
 
@@ -140,6 +141,7 @@ def with_verdicts(
     form: Literal["bits", "int8"] = "bits",
     name: str | None = None,
     add: AddedColumn | Sequence[AddedColumn] = (),
+    lists: Lists | Path | None = None,
     node_directory: Path | None = None,
     executor_path: Path | None = None,
     **options: Unpack[JudgeOptions],
@@ -162,6 +164,9 @@ def with_verdicts(
             agent (default ``robots_``).
         add: Columns to write after the verdicts, with the names and values of :func:`robosieve.annotate`:
             ``"origin"``, ``"reason"``, and ``"crawl_delay"``, a double column per agent.
+        lists: Add a string column ``robots_listed`` with the words of :meth:`robosieve.Lists.match`,
+            ``list:NAME`` for a URL that a list names, else null. They change no other column. The
+            driver opens the lists, and each task opens the same file at the same path.
 
     Returns:
         The DataFrame with the new columns after the others.
@@ -169,6 +174,7 @@ def with_verdicts(
     Raises:
         ImportError: PySpark is missing or older than 4.1.
         SnapshotError: The driver cannot open the snapshot.
+        OSError, RobosieveError: The driver cannot open the lists.
         TypeError: The column holds neither strings nor bytes, or an unknown option.
         ValueError: A bad agent or option, an unknown column, or the new column exists already.
     """
@@ -188,6 +194,9 @@ def with_verdicts(
     else:
         raise ValueError(f"form={form!r}; give one of 'bits', 'int8'")
     columns.update(_added_columns(source, agents, judged, form, name, add, in_worker))
+    asked = as_lists(lists)
+    if asked is not None:
+        columns[f"{_prefix(form, name)}list"] = _list_function(asked)(url)
     existing = {column.lower() for column in df.columns}
     for column in columns:
         if column.lower() in existing:
@@ -229,7 +238,7 @@ def _added_columns(
     for column in added:
         if column not in _ADDED:
             raise ValueError(f"add={column!r}; give some of {', '.join(map(repr, _ADDED))}")
-    prefix = "robots_" if name is None else f"{name}_" if form == "bits" else name
+    prefix = _prefix(form, name)
     columns = {}
     if "origin" in added:
         columns[f"{prefix}origin"] = _origin_function()(judged[0])
@@ -245,6 +254,21 @@ def _added_columns(
         for agent in agent_names(agents):
             columns[f"{prefix}crawl_delay_{agent}"] = _delay_function(source, agent, of_delays)(*judged)
     return columns
+
+
+def _prefix(form: str, name: str | None) -> str:
+    """The start of the names of added columns."""
+    if name is None:
+        return "robots_"
+    return f"{name}_" if form == "bits" else name
+
+
+def _list_function(lists: Lists) -> Any:
+    def robots_listed(urls: Any) -> Any:
+        # Spark takes no dictionaries.
+        return lists.match(urls).dictionary_decode()
+
+    return _arrow_function(robots_listed, "string")
 
 
 def _origin_function() -> Any:

@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import robosieve
 
 from .. import RobosieveError, Snapshot
+from .._lists import as_lists
 from .._options import Agents, Path, last_second, names, seconds
 from .._staging import Staging
 from .._stores import Location, locate
@@ -95,7 +96,8 @@ def annotate_files(
         options: As for :func:`robosieve.annotate`: ``form``, ``name``, ``add``, ``preferences``,
             ``field``, ``input_format``, ``header``, ``delimiter``, ``json_key``, ``default_scheme``, ``host``,
             ``as_of_column``, ``as_of_record``, ``no_time``, ``status_policy``, ``unknown``, ``any_scheme``,
-            ``at``, ``as_of``, ``agent_match`` and ``strict_agents``.
+            ``at``, ``as_of``, ``agent_match``, ``strict_agents`` and ``lists``. The driver opens the
+            lists, and each task opens the same file at the same path.
 
     Returns:
         The sums of the counts of :func:`robosieve.annotate`, and ``files``, the number of inputs.
@@ -130,6 +132,7 @@ def filter_files(
     disallowed_to: Path | None = None,
     unknown_to: Path | None = None,
     invalid_to: Path | None = None,
+    listed_to: Path | None = None,
     node_directory: Path | None = None,
     executor_path: Path | None = None,
     partitions: int | None = None,
@@ -145,6 +148,7 @@ def filter_files(
         unknown_to: A directory for the records of origins that the snapshot does not hold. Without
             it, and without ``unknown``, they are in no output.
         invalid_to: A directory for the records that are not URLs.
+        listed_to: A directory for the records that ``lists`` name. Without it, they are in no output.
         options: As for :func:`robosieve.filter`: ``keep``, ``require``, ``reasons``,
             ``disallowed_add``, and the options of :func:`annotate_files` from ``field`` on.
         spark, snapshot, paths, agents, node_directory, executor_path, partitions, threads,
@@ -154,7 +158,7 @@ def filter_files(
     """
     require_pyspark()
     call = _Call("filter", snapshot_source(snapshot, node_directory, executor_path), names(agents), dict(options))
-    return _run(spark, call, paths, [out, disallowed_to, unknown_to, invalid_to], partitions, threads, overwrite)
+    return _run(spark, call, paths, [out, disallowed_to, unknown_to, invalid_to, listed_to], partitions, threads, overwrite)
 
 
 class _Call:
@@ -169,6 +173,9 @@ class _Call:
         for name, parse in (("at", seconds), ("as_of", last_second)):
             if name in options:
                 self.options = dict(self.options, **{name: parse(options[name])})
+        # A task has another working directory, and finds them by their whole path.
+        if "lists" in options:
+            self.options = dict(self.options, lists=as_lists(options["lists"]))
         # The file itself, and not a local copy: no output may overwrite it.
         self.snapshot_path = opened.path if opened._source is None else opened._source.path
         # Raises for bad agents and judging options, whatever the files are.
@@ -188,8 +195,10 @@ class _Call:
         options = dict(self.options, threads=threads)
         if self.function == "annotate":
             return robosieve.annotate(snapshot, source, str(outputs[0]), self.agents, **options)
-        output, disallowed_to, unknown_to, invalid_to = outputs
-        options.update(disallowed_to=disallowed_to, unknown_to=unknown_to, invalid_to=invalid_to)
+        output, disallowed_to, unknown_to, invalid_to, listed_to = outputs
+        options.update(
+            disallowed_to=disallowed_to, unknown_to=unknown_to, invalid_to=invalid_to, listed_to=listed_to
+        )
         return robosieve.filter(snapshot, source, output, self.agents, **options)
 
 

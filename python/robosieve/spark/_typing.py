@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Literal, TypedDict
 
 from .._files import AddedColumn
-from .._options import InputFormat, NoTime, Reason, StatusPolicy, Time
+from .._lists import Lists
+from .._options import InputFormat, NoTime, Path, Reason, StatusPolicy, Time
 from .._typing import JudgeOptions as JudgeOptions
 
 
@@ -21,7 +22,7 @@ class ReasonOptions(TypedDict, total=False):
 
 
 class RecordOptions(JudgeOptions, total=False):
-    """Where the URLs of files are: see :func:`robosieve.annotate`."""
+    """Where the URLs of files are, and the lists to ask: see :func:`robosieve.annotate`."""
 
     field: str | int | None
     input_format: InputFormat | None
@@ -32,6 +33,7 @@ class RecordOptions(JudgeOptions, total=False):
     host: str | None
     as_of_column: str | int | None
     as_of_record: bool
+    lists: Lists | Path | None
 
 
 class AnnotateOptions(RecordOptions, total=False):

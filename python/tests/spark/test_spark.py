@@ -347,6 +347,44 @@ def test_files_equal_the_command_line(spark, program, snapshot, urls, table, tmp
     assert again == counts and not hidden(out)
 
 
+def test_files_are_filtered_by_own_lists(spark, program, snapshot, urls, tmp_path, monkeypatch):
+    host = max(set(url.split(b"/")[2] for url in urls if url.count(b"/") > 2), key=b"".join(urls).count)
+    (tmp_path / "own").write_bytes(host + b"\n")
+    run(program, "lists", "-q", "-o", tmp_path / "own.rlists", tmp_path / "own")
+    for part in range(2):
+        write_gzip(tmp_path / "lists" / f"{part}.txt.gz", urls[part::2])
+    # The driver's directory is not that of a task.
+    monkeypatch.chdir(tmp_path)
+    common = [spark, snapshot, tmp_path / "lists"]
+    counts = filter_files(*common, "kept", "GPTBot", listed_to="listed", lists="own.rlists")
+    opened = robosieve.Lists("own.rlists")
+    annotated = annotate_files(*common, "lines", "GPTBot", form="jsonl", add="list", lists=opened)
+    assert counts["listed"] == annotated["listed"] > 0
+    assert counts["listed_by"] == annotated["listed_by"] == {"own": counts["listed"]}
+    total = 0
+    for part in range(2):
+        source = urls[part::2]
+        listed = [url for url, reason in zip(source, opened.match(source)) if reason]
+        assert lines(tmp_path / "listed" / f"{part}.txt.gz") == listed
+        rows = [json.loads(line) for line in lines(tmp_path / "lines" / f"{part}.txt.gz")]
+        assert [row["robots_list"] == "own" for row in rows].count(True) == len(listed)
+        assert not set(listed) & set(lines(tmp_path / "kept" / f"{part}.txt.gz"))
+        total += len(listed)
+    assert total == counts["listed"]
+    with pytest.raises(ValueError, match="give them: lists="):
+        filter_files(*common, "other", "GPTBot", listed_to="x")
+    # As a column.
+    text = [url.decode("utf-8", "replace") for url in urls[:300]]
+    frame = spark.createDataFrame([(url,) for url in text], "url string")
+    rows = with_verdicts(frame, snapshot, "GPTBot", form="int8", lists="own.rlists").collect()
+    assert rows[0].__fields__ == ["url", "robots_GPTBot", "robots_listed"]
+    found = {row.url: (row.robots_GPTBot, row.robots_listed) for row in rows}
+    verdicts = robosieve.Snapshot(snapshot).verdicts(text, "GPTBot")
+    assert found == dict(zip(text, zip(verdicts, opened.match(text))))
+    named = with_verdicts(frame, snapshot, "GPTBot", name="may", lists=opened)
+    assert named.columns == ["url", "may", "may_list"]
+
+
 def test_filtered_files_equal_the_command_line(spark, program, snapshot, urls, tmp_path):
     lists = tmp_path / "lists"
     for part in range(3):
