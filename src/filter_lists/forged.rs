@@ -744,6 +744,38 @@ fn hosts_with_one_tag_are_compared_a_few_times() {
     assert_damaged(&lists.verify().unwrap_err());
 }
 
+/// A bucket with these hosts, all of which have the tag of this hash.
+fn tagged_bucket(hash: u64, hosts: &[u32], is_full: bool) -> [u8; BUCKET_LEN] {
+    let mut bucket = [0; BUCKET_LEN];
+    for (lane, host) in hosts.iter().enumerate() {
+        bucket[2 * lane..][..2].copy_from_slice(&(hash as u16).max(1).to_le_bytes());
+        bucket[24 + 4 * lane..][..4].copy_from_slice(&host.to_le_bytes());
+    }
+    bucket[20] = is_full.into();
+    bucket
+}
+
+/// A host without entries may count by its tag alone only if no other host has this tag.
+#[test]
+fn entries_are_found_after_an_ancestor_with_their_tag() {
+    let mut parts = Parts::of(compile(&["listed.example", "deeper.parent.example"], &[]));
+    let hash = hash_host(b"listed.example", parts.seed);
+    let (listed, parent) = (0u32, 1u32);
+    let one = vec![tagged_bucket(hash, &[parent, listed], false)];
+    let mut two = vec![
+        tagged_bucket(hash, &[parent], true),
+        tagged_bucket(hash, &[listed], false),
+    ];
+    // The search begins at the bucket that the high bit of the hash names.
+    two.rotate_left((hash >> 63) as usize);
+    for buckets in [one, two] {
+        *parts.section(Section::HostIndex) = buckets.as_flattened().to_vec();
+        let lists = FilterLists::new(parts.assemble()).unwrap();
+        let found = lists.find(b"https://listed.example/").unwrap().unwrap();
+        assert_eq!(found.entry().unwrap(), "listed.example");
+    }
+}
+
 /// A file whose host `p.example` has many groups with the same rule set, entries and texts.
 fn shared_groups(scheme: Scheme, groups: u32) -> FilterLists {
     let mut lines: Vec<String> = (0..8000).map(|n| format!("p.example/*a*{n:04}b")).collect();

@@ -346,7 +346,11 @@ pub(super) fn is_top_label(stored: &[u8]) -> bool {
 /// A host as it is stored: reversed, so that a common suffix is a common prefix, with
 /// [`LABEL_END`] in place of dots.
 pub(super) fn stored_form(host: &[u8]) -> impl Iterator<Item = u8> + '_ {
-    let is_address = is_address(host);
+    stored_bytes(host, is_address(host))
+}
+
+/// The same of a host, or of its start, of which it is known whether it is an address.
+pub(super) fn stored_bytes(host: &[u8], is_address: bool) -> impl Iterator<Item = u8> + '_ {
     host.iter().rev().map(move |b| match b {
         b'.' if !is_address => LABEL_END,
         b => *b,

@@ -31,7 +31,7 @@ mod tests;
 
 pub use format::{ListMetadata, ListsMetadata, is_list_name};
 pub use read::{FilterLists, ListMatch, ListSearcher};
-pub(crate) use read::{ListDecision, OriginEntries, SearchMemory, list_path};
+pub(crate) use read::{ListDecision, OriginEntries, OriginSearch, SearchMemory, list_path};
 #[cfg(feature = "filter-lists")]
 pub use {
     compile::{CompiledLists, ListCompiler, ListKind},

@@ -3,7 +3,11 @@
 //! The search goes down from the suffix with two labels: a Bloom filter ends it for nearly all
 //! hosts. A host that is there says whether deeper ones are, so most searches end after one probe
 //! of the index. A hash alone could be wrong once in 10^12 probes, so the text of a host is compared
-//! before it counts.
+//! before it counts. Only a host without entries may count by its hash: it leads to deeper hosts,
+//! whose texts are compared.
+//!
+//! The searches for the origins of a batch take turns. Each look-up ends with a prefetch of the
+//! bucket that the next one reads.
 //!
 //! The most specific entry decides: of the host with the most labels, and there the longest path.
 //! An exception wins against an entry that is no more specific.
@@ -11,7 +15,7 @@
 use super::format::{
     ClassRow, HOST_PATHS_LEN, HOSTS_PER_BLOCK, HostFilter, HostPathsRow, LABEL_END, ListsMetadata,
     MAX_LABELS, PATH_ENTRY_LEN, PATH_GROUP_LEN, PathEntryRow, PathGroupRow, class_width, hash_host,
-    is_address, stored_form,
+    is_address, stored_bytes,
 };
 use crate::bytes::wire::{array, bytes, u32_at};
 use crate::error::{Error, Result};
@@ -20,9 +24,9 @@ use crate::matcher::rule_set::RuleSet;
 use crate::matcher::wildcard;
 use crate::matcher::{Candidate, PathSignature};
 use crate::profile::Profile;
-use crate::simd::{self, AnyBackend};
+use crate::simd::{self, AnyBackend, Backend};
 use crate::snapshot::format::{FileKind, Section};
-use crate::snapshot::index::{self, BUCKET_LEN, Load};
+use crate::snapshot::index::{self, BUCKET_LEN, Load, Probe};
 use crate::snapshot::section_file::SectionFile;
 use crate::url::escape::normalize_path;
 use crate::url::{self, default_port};
@@ -95,6 +99,62 @@ impl OriginEntries {
     #[inline]
     pub(crate) fn decision_of_all(&self) -> Option<Option<ListDecision>> {
         self.paths.is_empty().then_some(self.whole)
+    }
+}
+
+/// The search for what the lists say about an origin, down from the suffix with two labels. It
+/// makes one look-up for each suffix, so that several searches can take turns.
+#[derive(Debug)]
+pub(crate) struct OriginSearch<'o> {
+    /// The host of the origin, without a dot at its end.
+    host: &'o [u8],
+    /// The suffix that is looked up next; `None` at the end of the search.
+    suffix: Option<&'o [u8]>,
+    /// The hash of that suffix.
+    hash: u64,
+    labels_left: usize,
+    /// What the lists say about the shorter suffixes.
+    found: OriginEntries,
+}
+
+impl OriginSearch<'_> {
+    /// What the lists say about the origin, after the end of the search.
+    pub(crate) fn take_entries(&mut self) -> OriginEntries {
+        std::mem::take(&mut self.found)
+    }
+}
+
+/// The Bloom filter of the hosts that a search begins with.
+#[derive(Clone, Copy)]
+pub(crate) struct SuffixFilter<'l> {
+    words: &'l [[u8; 8]],
+    seed: u64,
+    /// Whether it cannot end a search, as there are names of one label too.
+    is_skipped: bool,
+}
+
+impl SuffixFilter<'_> {
+    /// The hash that [`may_have`](Self::may_have) takes, of the plain origin of `len` bytes at the
+    /// start of `text`. Prefetches what that reads.
+    #[inline(always)]
+    pub(crate) fn prefetch_plain(self, text: &[u8], len: usize, backend: impl Backend) -> u64 {
+        let hash = hash_host(plain_suffix(text, len, backend), self.seed);
+        if let Some(word) = self.words.get(HostFilter::word_of(hash, self.words.len())) {
+            simd::prefetch(word);
+        }
+        hash
+    }
+
+    /// Whether a list may have an entry for an origin with this hash. Nearly all that no list has
+    /// are dismissed.
+    #[inline(always)]
+    pub(crate) fn may_have(self, hash: u64) -> bool {
+        self.is_skipped | self.has(hash)
+    }
+
+    #[inline(always)]
+    fn has(self, hash: u64) -> bool {
+        HostFilter::may_have(self.words, hash)
     }
 }
 
@@ -270,65 +330,113 @@ impl FilterLists {
         self.decide(parts.origin, entries, &list_path(parts.path))
     }
 
-    /// The hash that [`may_have`](Self::may_have) takes, of an origin that is its own canonical key and
-    /// has no port. Prefetches what that reads.
+    /// The filter that a search begins with.
     #[inline]
-    pub(crate) fn prefetch_origin(&self, origin: &[u8]) -> u64 {
-        let host = plain_host(origin);
-        let hash = hash_host(first_suffix(host), self.file.seed());
-        let filter: &[[u8; 8]] = self.file.section(Section::HostFilter).as_chunks().0;
-        if let Some(word) = filter.get(HostFilter::word_of(hash, filter.len())) {
-            simd::prefetch(word);
+    pub(crate) fn suffix_filter(&self) -> SuffixFilter<'_> {
+        SuffixFilter {
+            words: self.file.section(Section::HostFilter).as_chunks().0,
+            seed: self.file.seed(),
+            is_skipped: self.metadata.top_labels > 0,
         }
-        hash
-    }
-
-    /// Whether a list may have an entry for an origin with this hash. Nearly all that no list has are
-    /// dismissed.
-    #[inline]
-    pub(crate) fn may_have(&self, hash: u64) -> bool {
-        let filter = self.file.section(Section::HostFilter).as_chunks().0;
-        self.metadata.top_labels > 0 || HostFilter::may_have(filter, hash)
     }
 
     /// What the lists say about the origin with a canonical key.
     pub(crate) fn entries_of(&self, origin: &[u8]) -> Result<OriginEntries> {
-        self.search(origin).map_err(|err| self.damage(err))
+        let Some(origin) = OriginParts::of(origin) else {
+            return Ok(OriginEntries::default());
+        };
+        let filter = self.suffix_filter();
+        let hash = hash_host(first_suffix(origin.host), filter.seed);
+        if !filter.may_have(hash) {
+            return Ok(OriginEntries::default());
+        }
+        let mut search = self.start_search(origin.host, hash)?;
+        self.finish_searches(std::slice::from_mut(&mut search))?;
+        Ok(search.found)
     }
 
-    /// The search down from the suffix with two labels.
-    fn search(&self, origin: &[u8]) -> Result<OriginEntries> {
-        let mut found = OriginEntries::default();
-        let Some(origin) = OriginParts::of(origin) else {
-            return Ok(found);
+    /// Starts the search for a plain origin with the hash of [`SuffixFilter::prefetch_plain`].
+    pub(crate) fn search_plain<'o>(&self, origin: &'o [u8], hash: u64) -> Result<OriginSearch<'o>> {
+        self.start_search(plain_host(origin), hash)
+    }
+
+    /// Starts the search for a host whose first suffix has this hash. Prefetches its bucket.
+    fn start_search<'o>(&self, host: &'o [u8], hash: u64) -> Result<OriginSearch<'o>> {
+        let mut search = OriginSearch {
+            host,
+            suffix: Some(first_suffix(host)),
+            hash,
+            labels_left: MAX_LABELS,
+            found: OriginEntries::default(),
         };
-        let host = origin.host;
-        let suffixes = Suffixes::of(host);
         // Few lists have names of one label.
-        if self.metadata.top_labels > 0
-            && let Some(label) = suffixes.top_label()
+        if self.metadata.top_labels > 0 {
+            self.look_up_top_label(&mut search)
+                .map_err(|err| self.damage(err))?;
+        }
+        index::prefetch(self.buckets(), hash);
+        Ok(search)
+    }
+
+    /// Looks up the last label of a host. Ends the search if the filter lacks the first suffix, for
+    /// which it was not asked.
+    #[inline(never)]
+    fn look_up_top_label(&self, search: &mut OriginSearch<'_>) -> Result<()> {
+        let host = search.host;
+        if let Some(label) = top_label(host)
             && let Some(number) = self.find_filtered(label)?
         {
-            self.enter(number, label.len() == host.len(), &mut found)?;
+            self.enter(number, label.len() == host.len(), &mut search.found)?;
         }
-        let mut is_first = true;
-        for suffix in suffixes {
-            let number = match is_first {
-                true => self.find_filtered(suffix)?,
-                false => self.find_host(suffix)?,
-            };
-            is_first = false;
-            // All ancestors of an entry from two labels on are there, so nothing deeper is.
-            let Some(number) = number else {
-                break;
-            };
-            let class = self.enter(number, suffix.len() == host.len(), &mut found)?;
-            if !class.has_deeper {
-                break;
+        if !self.suffix_filter().has(search.hash) {
+            search.suffix = None;
+        }
+        Ok(())
+    }
+
+    /// Takes searches to their ends: one suffix of each origin after the other, so that the cache
+    /// misses of the origins overlap.
+    pub(crate) fn finish_searches(&self, searches: &mut [OriginSearch<'_>]) -> Result<()> {
+        while searches.iter().any(|search| search.suffix.is_some()) {
+            for search in &mut *searches {
+                self.look_up_next(search).map_err(|err| self.damage(err))?;
             }
         }
-        found.paths.reverse();
-        Ok(found)
+        Ok(())
+    }
+
+    /// Looks up the next suffix of a search. Prefetches the bucket of the one after it.
+    fn look_up_next(&self, search: &mut OriginSearch<'_>) -> Result<()> {
+        let Some(suffix) = search.suffix.take() else {
+            return Ok(());
+        };
+        let probe = index::probe(self.buckets(), search.hash);
+        // All ancestors of an entry from two labels on are there, so nothing deeper is.
+        if probe == Probe::ABSENT {
+            return Ok(());
+        }
+        // Most hosts that are found have no entries, only deeper hosts, such as `co.uk`. If the
+        // bucket has no other candidate, a comparison of texts changes nothing: if this host is not
+        // the suffix, no list has a deeper one.
+        let needs_text = probe.more || !self.class_of(probe.offset)?.is_ancestor();
+        if needs_text {
+            let Some(number) = self.find_hashed(suffix, search.hash)? else {
+                return Ok(());
+            };
+            let is_whole = suffix.len() == search.host.len();
+            if !self.enter(number, is_whole, &mut search.found)?.has_deeper {
+                return Ok(());
+            }
+        }
+        search.labels_left -= 1;
+        if search.labels_left > 0
+            && let Some(next) = longer_suffix(search.host, suffix)
+        {
+            search.suffix = Some(next);
+            search.hash = hash_host(next, self.file.seed());
+            index::prefetch(self.buckets(), search.hash);
+        }
+        Ok(())
     }
 
     /// Notes what the lists say about a host with a number, which is deeper than the hosts before.
@@ -340,10 +448,12 @@ impl FilterLists {
             found.paths.clear();
         }
         if class.has_paths {
-            found.paths.push(HostPaths {
+            // From the most labels on.
+            let host = HostPaths {
                 host: number,
                 is_whole,
-            });
+            };
+            found.paths.insert(0, host);
         }
         Ok(class)
     }
@@ -535,22 +645,20 @@ impl FilterLists {
     /// The number of a host that is looked up first: the filter ends the search for most.
     pub(super) fn find_filtered(&self, host: &[u8]) -> Result<Option<u32>> {
         let hash = hash_host(host, self.file.seed());
-        let filter = self.file.section(Section::HostFilter).as_chunks().0;
-        if !HostFilter::may_have(filter, hash) {
+        if !self.suffix_filter().has(hash) {
             return Ok(None);
         }
         self.find_hashed(host, hash)
     }
 
-    fn find_host(&self, host: &[u8]) -> Result<Option<u32>> {
-        self.find_hashed(host, hash_host(host, self.file.seed()))
+    fn buckets(&self) -> &[[u8; BUCKET_LEN]] {
+        self.file.section(Section::HostIndex).as_chunks().0
     }
 
     /// The number of a host whose hash is known.
     pub(super) fn find_hashed(&self, host: &[u8], hash: u64) -> Result<Option<u32>> {
-        let buckets: &[[u8; BUCKET_LEN]] = self.file.section(Section::HostIndex).as_chunks().0;
         let mut compared = 0;
-        for number in index::candidates(buckets, hash, Load::FourFifths) {
+        for number in index::candidates(self.buckets(), hash, Load::FourFifths) {
             compared += 1;
             if compared > MAX_COMPARED {
                 return Err(Error::corrupt("too many hosts with one tag in the index"));
@@ -562,37 +670,58 @@ impl FilterLists {
         Ok(None)
     }
 
+    /// The number of a host, whether or not the filter has it.
+    #[cfg(test)]
+    pub(super) fn find_host(&self, host: &[u8]) -> Result<Option<u32>> {
+        self.find_hashed(host, hash_host(host, self.file.seed()))
+    }
+
+    /// Whether the index has a host with the tag of this one.
+    #[cfg(test)]
+    pub(super) fn has_candidate(&self, host: &[u8]) -> bool {
+        index::probe(self.buckets(), hash_host(host, self.file.seed())) != Probe::ABSENT
+    }
+
     /// Whether the host with a number has this text.
-    fn has_text(&self, number: u32, host: &[u8]) -> Result<bool> {
-        let stored = self.stored_host(number)?;
-        Ok(stored.len() == host.len() && stored_form(host).eq(stored.iter().copied()))
+    ///
+    /// The block is not decoded. The loop tracks how many bytes at its start each host has in
+    /// common with the text. A host that shares more bytes with the one before has just as many in
+    /// common.
+    pub(super) fn has_text(&self, number: u32, host: &[u8]) -> Result<bool> {
+        let is_address = is_address(host);
+        let mut rows = self.block_rows(number)?;
+        let (mut common, mut len) = (0, 0);
+        for _ in 0..=number % HOSTS_PER_BLOCK {
+            let row = rows.next(len)?;
+            len = row.shared + row.own.len();
+            if row.shared <= common {
+                let rest = host.get(..host.len() - row.shared).unwrap_or_default();
+                common = row.shared + common_len(stored_bytes(rest, is_address), row.own);
+            }
+        }
+        Ok(common == host.len() && len == host.len())
     }
 
     /// The stored form of the host with a number. Decodes its block up to it.
     pub(super) fn stored_host(&self, number: u32) -> Result<Vec<u8>> {
-        let blocks = self.file.section(Section::HostBlocks);
-        let texts = self.file.section(Section::HostTexts);
-        let block = (number / HOSTS_PER_BLOCK) as usize;
-        let mut at = u32_at(blocks, block * 4, "a block of hosts")? as usize;
+        let mut rows = self.block_rows(number)?;
         let mut stored = Vec::with_capacity(64);
         for _ in 0..=number % HOSTS_PER_BLOCK {
-            let [shared, len] = array(texts, at, "a host")?;
-            let own = bytes(
-                texts,
-                at.saturating_add(2),
-                len.into(),
-                "the text of a host",
-            )?;
-            if usize::from(shared) > stored.len() {
-                return Err(Error::corrupt(
-                    "a host shares more than its predecessor has",
-                ));
-            }
-            stored.truncate(shared.into());
-            stored.extend_from_slice(own);
-            at += 2 + own.len();
+            let row = rows.next(stored.len())?;
+            stored.truncate(row.shared);
+            stored.extend_from_slice(row.own);
         }
         Ok(stored)
+    }
+
+    /// The rows of the block with a host.
+    fn block_rows(&self, number: u32) -> Result<HostRows<'_>> {
+        let blocks = self.file.section(Section::HostBlocks);
+        let block = (number / HOSTS_PER_BLOCK) as usize;
+        Ok(HostRows {
+            texts: self.file.section(Section::HostTexts),
+            at: u32_at(blocks, block * 4, "a block of hosts")? as usize,
+        })
     }
 
     /// The host with a number in its canonical form.
@@ -643,7 +772,51 @@ impl FilterLists {
     }
 }
 
+/// Reads the rows of `host texts` one after the other.
+struct HostRows<'f> {
+    texts: &'f [u8],
+    at: usize,
+}
+
+/// A row of `host texts`.
+struct HostRow<'f> {
+    /// The number of bytes that are those of the host before.
+    shared: usize,
+    /// The other bytes.
+    own: &'f [u8],
+}
+
+impl<'f> HostRows<'f> {
+    /// The next row, after a host of `len_before` bytes.
+    #[inline]
+    fn next(&mut self, len_before: usize) -> Result<HostRow<'f>> {
+        let [shared, len] = array(self.texts, self.at, "a host")?;
+        let at = self.at.saturating_add(2);
+        let own = bytes(self.texts, at, len.into(), "the text of a host")?;
+        let shared = usize::from(shared);
+        if shared > len_before {
+            return Err(Error::corrupt(
+                "a host shares more than its predecessor has",
+            ));
+        }
+        self.at = at + own.len();
+        Ok(HostRow { shared, own })
+    }
+}
+
+/// The number of bytes at the start that are equal.
+#[inline]
+fn common_len(text: impl Iterator<Item = u8>, other: &[u8]) -> usize {
+    text.zip(other).take_while(|(a, b)| a == *b).count()
+}
+
 impl ClassRow {
+    /// Whether the host is only the ancestor of others, and has no entries.
+    fn is_ancestor(&self) -> bool {
+        let sets = self.domain | self.domain_exception | self.host | self.host_exception;
+        sets == 0 && self.has_deeper && !self.has_paths
+    }
+
     /// The entry for the whole host that decides: an exception if there is one, and of equal ones
     /// that of the list that comes first.
     fn decision(
@@ -780,18 +953,9 @@ impl<'o> OriginParts<'o> {
     }
 }
 
-/// The suffixes of a host from two labels on, down to the host itself. An address, and a name with
-/// one label, is its only suffix.
-struct Suffixes<'h> {
-    host: &'h [u8],
-    /// The start of the next suffix.
-    next: Option<usize>,
-    labels_left: usize,
-}
-
 /// The first suffix of a host that is looked up.
 #[inline]
-fn first_suffix(host: &[u8]) -> &[u8] {
+pub(super) fn first_suffix(host: &[u8]) -> &[u8] {
     if is_address(host) {
         return host;
     }
@@ -800,42 +964,43 @@ fn first_suffix(host: &[u8]) -> &[u8] {
     &host[start..]
 }
 
-/// The host of an origin `http://host` or `https://host`, without a dot at its end.
-#[inline]
+/// The host of a plain origin: `http://host` or `https://host`, without a dot at its end.
+#[inline(always)]
 fn plain_host(origin: &[u8]) -> &[u8] {
-    let start = if origin.get(4) == Some(&b's') { 8 } else { 7 };
-    let host = origin.get(start..).unwrap_or_default();
-    host.strip_suffix(b".").unwrap_or(host)
+    let start = 7 + usize::from(origin.get(4) == Some(&b's'));
+    origin.get(start..).unwrap_or_default()
 }
 
-impl<'h> Suffixes<'h> {
-    fn of(host: &'h [u8]) -> Self {
-        Self {
-            host,
-            next: Some(host.len() - first_suffix(host).len()),
-            labels_left: MAX_LABELS,
+/// As [`first_suffix`], of the host in a plain origin of `len` bytes at the start of `text`. Such a
+/// host is not an address. Cost: one vector step, if the host has less than 32 bytes.
+#[inline(always)]
+pub(super) fn plain_suffix(text: &[u8], len: usize, backend: impl Backend) -> &[u8] {
+    let host = plain_host(text.get(..len).unwrap_or_default());
+    let window = text
+        .get(len - host.len()..)
+        .and_then(|text| text.first_chunk());
+    match window {
+        Some(window) if host.len() < 32 => {
+            let dots = backend.equal_bytes(window, &[b'.'; 32]) & ((1 << host.len()) - 1);
+            let last = (1u32 << 31).unbounded_shr(dots.leading_zeros());
+            let start = 32 - (dots ^ last).leading_zeros();
+            host.get(start as usize..).unwrap_or_default()
         }
-    }
-
-    /// The last label of a name with several.
-    fn top_label(&self) -> Option<&'h [u8]> {
-        let dot = memchr::memrchr(b'.', self.host).filter(|_| !is_address(self.host))?;
-        self.host.get(dot + 1..)
+        _ => first_suffix(host),
     }
 }
 
-impl<'h> Iterator for Suffixes<'h> {
-    type Item = &'h [u8];
+/// The suffix of a host with one label more.
+fn longer_suffix<'h>(host: &'h [u8], suffix: &[u8]) -> Option<&'h [u8]> {
+    let dot = host.len().checked_sub(suffix.len())?.checked_sub(1)?;
+    let start = memchr::memrchr(b'.', host.get(..dot)?).map_or(0, |dot| dot + 1);
+    host.get(start..)
+}
 
-    fn next(&mut self) -> Option<&'h [u8]> {
-        let start = self.next?;
-        self.labels_left = self.labels_left.checked_sub(1)?;
-        self.next = match start.checked_sub(1) {
-            None => None,
-            Some(dot) => Some(memchr::memrchr(b'.', &self.host[..dot]).map_or(0, |dot| dot + 1)),
-        };
-        self.host.get(start..)
-    }
+/// The last label of a name with several.
+fn top_label(host: &[u8]) -> Option<&[u8]> {
+    let dot = memchr::memrchr(b'.', host).filter(|_| !is_address(host))?;
+    host.get(dot + 1..)
 }
 
 /// The rest of a URL after its origin, with or without a fragment, as a path in the normal form that

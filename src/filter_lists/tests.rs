@@ -1,7 +1,11 @@
 //! The forms of a line, as a table; and properties of lines and of whole lists.
 
 use super::entry::{Entry, EntryOptions, MAX_HOST, NotAnEntry, Scope, Scratch, parse_line};
+use super::format::stored_form;
+use super::read::{first_suffix, plain_suffix};
 use super::text::{ListReport, MAX_LINE, read_entries};
+use super::{FilterLists, ListCompiler, ListKind};
+use crate::simd::AnyBackend;
 use proptest::prelude::*;
 use proptest::sample::select;
 use std::io::{self, BufReader, Read};
@@ -400,4 +404,62 @@ fn long_lines_take_linear_time() {
         }
     }
     assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+}
+
+proptest! {
+    #[test]
+    fn plain_origins_have_the_first_suffixes_of_their_hosts(
+        scheme in select(vec!["http://", "https://"]),
+        host in "[a-c.-]{0,40}",
+        rest in select(vec!["", "/", "/a.b.c/very.long.path.of.several.labels"]),
+    ) {
+        let origin = format!("{scheme}{host}");
+        let text = format!("{origin}{rest}");
+        for backend in AnyBackend::all() {
+            let suffix = plain_suffix(text.as_bytes(), origin.len(), backend);
+            prop_assert_eq!(suffix, first_suffix(host.as_bytes()), "{}", text);
+        }
+    }
+}
+
+proptest! {
+    /// Short labels, so that hosts have much in common, and one is often the start of another.
+    #[test]
+    fn texts_of_hosts_are_compared_as_their_decoded_forms(
+        hosts in proptest::collection::vec("[ab]{1,2}(\\.[ab]{1,2}){1,3}|1\\.2\\.3\\.[4-6]", 1..60),
+        others in proptest::collection::vec("[ab.]{0,8}|1\\.2\\.3\\.[4-6]", 20),
+    ) {
+        let mut compiler = ListCompiler::new().allow_suffixes(true);
+        compiler.add("own", ListKind::Block, hosts.join("\n").as_bytes()).unwrap();
+        let lists = FilterLists::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
+        for number in 0.. {
+            let Ok(stored) = lists.stored_host(number) else {
+                break;
+            };
+            for host in hosts.iter().chain(&others).map(String::as_bytes) {
+                let is_equal = stored_form(host).eq(stored.iter().copied());
+                prop_assert_eq!(lists.has_text(number, host).unwrap(), is_equal);
+            }
+        }
+    }
+}
+
+/// Among these names, some have the tag of a host in the index.
+#[test]
+fn hosts_with_equal_tags_are_told_apart() {
+    let mut compiler = ListCompiler::new();
+    let entries = "listed.example\ndeeper.ancestor.example\n";
+    compiler
+        .add("own", ListKind::Block, entries.as_bytes())
+        .unwrap();
+    let lists = FilterLists::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
+    let mut candidates = 0;
+    for number in 0..1_000_000 {
+        let host = format!("{number}.example");
+        candidates += usize::from(lists.has_candidate(host.as_bytes()));
+        assert_eq!(lists.find_host(host.as_bytes()).unwrap(), None, "{host}");
+        let url = format!("http://deeper.{host}/");
+        assert!(lists.find(url.as_bytes()).unwrap().is_none(), "{url}");
+    }
+    assert!(candidates > 20, "{candidates}");
 }

@@ -123,8 +123,8 @@ struct JudgeRows<'w, 's, 'd, S, F> {
     until: Stage,
     scratch: &'w mut Scratch<'s>,
     emitter: Emitter<'w, F>,
-    /// The runs of the batch with entries in filter lists.
-    listed: ListedRuns,
+    /// What filter lists say about the runs of the batch.
+    listed: ListedRuns<'d>,
     data: PhantomData<&'d [u8]>,
 }
 
@@ -165,7 +165,8 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
             return Ok(());
         }
         if let Some(lists) = &self.engine.lists {
-            self.find_listed(runs, lists)?;
+            let possible = self.find_possible(runs, lists, backend);
+            self.find_listed(runs, &possible, lists)?;
         }
         self.hash(runs);
         self.probe(runs);
@@ -219,31 +220,52 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
         runs.end_at(count);
     }
 
-    /// Finds the runs of a batch with entries in filter lists.
+    /// Finds the runs of a batch that may have entries in filter lists.
     ///
     /// Cost: the hash of the last two labels of each host, and a look-up in a filter of a megabyte,
-    /// for all runs one after the other. Few runs need more.
-    #[inline(never)]
-    fn find_listed(&mut self, runs: &OriginRuns, lists: &FilterLists) -> Result<()> {
-        self.listed.clear();
-        let mut hashes = [0; BATCH];
+    /// for all runs one after the other.
+    #[inline(always)]
+    fn find_possible(
+        &self,
+        runs: &OriginRuns,
+        lists: &FilterLists,
+        backend: impl Backend,
+    ) -> PossibleRuns {
+        let mut possible = PossibleRuns {
+            runs: Runs::NONE,
+            hashes: [0; BATCH],
+        };
+        let filter = lists.suffix_filter();
         let count = runs.count.min(BATCH);
-        for (run, hash) in hashes.iter_mut().enumerate().take(count) {
+        for run in 0..count {
             let text = self.rows.text(runs.firsts[run] as usize);
-            *hash = lists.prefetch_origin(&text[..runs.lens[run] as usize]);
+            let len = runs.lens[run] as usize;
+            possible.hashes[run] = filter.prefetch_plain(text, len, backend);
         }
-        let mut possible = Runs::NONE;
-        for (run, hash) in hashes.iter().enumerate().take(count) {
-            possible.push_if(run, (runs.lens[run] > 0) & lists.may_have(*hash));
+        for run in 0..count {
+            let may_have = filter.may_have(possible.hashes[run]);
+            possible.runs.push_if(run, (runs.lens[run] > 0) & may_have);
         }
-        for run in possible.iter() {
+        possible
+    }
+
+    /// Finds the entries in filter lists of the runs that may have some: few, unless the lists have
+    /// many of the hosts.
+    #[inline(never)]
+    fn find_listed(
+        &mut self,
+        runs: &OriginRuns,
+        possible: &PossibleRuns,
+        lists: &FilterLists,
+    ) -> Result<()> {
+        self.listed.clear();
+        for run in possible.runs.iter() {
             let text = self.rows.text(runs.firsts[run] as usize);
-            let entries = lists.entries_of(&text[..runs.lens[run] as usize])?;
-            if !entries.is_empty() {
-                self.listed.push(run, entries);
-            }
+            let origin = &text[..runs.lens[run] as usize];
+            let search = lists.search_plain(origin, possible.hashes[run])?;
+            self.listed.push(run, search);
         }
-        Ok(())
+        self.listed.finish_searches(lists)
     }
 
     /// Judges the rows of a run whose origin has entries in filter lists. The verdicts are those of
@@ -779,6 +801,13 @@ impl Runs {
         let numbers = self.numbers[..self.count.min(BATCH)].iter();
         numbers.map(|number| usize::from(*number) % BATCH)
     }
+}
+
+/// The runs of a batch that may have entries in filter lists.
+struct PossibleRuns {
+    runs: Runs,
+    /// For each run of the batch, the hash that the search of its origin begins with.
+    hashes: [u64; BATCH],
 }
 
 /// The origin of an earlier row, if it is plain and a path follows it.

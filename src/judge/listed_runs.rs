@@ -1,46 +1,51 @@
 //! What filter lists say about the origin runs of a batch.
 //!
 //! Few runs have an origin with entries in a list. So they are kept apart, in their order, and the
-//! loop over all runs compares its number with the next of them.
+//! loop over all runs compares its number with the next of them. The searches for their entries
+//! take turns, and overlap their cache misses.
 
-use crate::filter_lists::OriginEntries;
+use crate::error::Result;
+use crate::filter_lists::{FilterLists, OriginEntries, OriginSearch};
 
-/// The runs of a batch whose origins have entries in a filter list, in ascending order.
+/// The runs of a batch whose origins may have entries in a filter list, in ascending order.
 #[derive(Debug, Default)]
-pub(super) struct ListedRuns {
-    runs: Vec<ListedRun>,
+pub(super) struct ListedRuns<'d> {
+    runs: Vec<usize>,
+    /// For each of them the search for its entries.
+    searches: Vec<OriginSearch<'d>>,
     /// The first that was not taken.
     next: usize,
 }
 
-#[derive(Debug)]
-struct ListedRun {
-    run: usize,
-    entries: OriginEntries,
-}
-
-impl ListedRuns {
+impl<'d> ListedRuns<'d> {
     /// Removes all.
     pub(super) fn clear(&mut self) {
+        self.searches.clear();
         self.runs.clear();
         self.next = 0;
     }
 
-    /// Adds a run, which is later in the batch than those before.
-    pub(super) fn push(&mut self, run: usize, entries: OriginEntries) {
-        self.runs.push(ListedRun { run, entries });
+    /// Adds a run. It is later in the batch than those before.
+    pub(super) fn push(&mut self, run: usize, search: OriginSearch<'d>) {
+        self.runs.push(run);
+        self.searches.push(search);
+    }
+
+    /// Finds the entries of all runs.
+    pub(super) fn finish_searches(&mut self, lists: &FilterLists) -> Result<()> {
+        lists.finish_searches(&mut self.searches)
     }
 
     /// The entries of a run, if it has some. Runs are asked for in ascending order.
     #[inline(always)]
     pub(super) fn take(&mut self, run: usize) -> Option<OriginEntries> {
-        match self.runs.get_mut(self.next) {
-            Some(listed) if listed.run == run => {
-                self.next += 1;
-                Some(std::mem::take(&mut listed.entries))
-            }
-            _ => None,
+        if self.runs.get(self.next) != Some(&run) {
+            return None;
         }
+        let search = self.searches.get_mut(self.next)?;
+        self.next += 1;
+        let entries = search.take_entries();
+        (!entries.is_empty()).then_some(entries)
     }
 }
 
@@ -76,6 +81,8 @@ mod tests {
                 8 => host().prop_map(|host| format!("https://{host}")),
                 2 => host().prop_map(|host| format!("http://{host}:8080")),
                 1 => host().prop_map(|host| format!("HTTPS://u@{}.", host.to_uppercase())),
+                1 => host().prop_map(|host| format!("https://{host}.")),
+                1 => select(vec!["http://1.2.3.4", "https://[::1]", "http://x"]).prop_map(str::to_owned),
                 1 => Just("not a URL".to_owned()),
             ];
             let path = select(vec!["", "/", "/a", "/a/b", "/x%62", "/q#a", "?a", "/a/b/c"]);

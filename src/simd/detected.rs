@@ -52,7 +52,7 @@ impl AnyBackend {
     }
 
     /// Returns all backends of this machine, whatever the environment says.
-    pub(super) fn all() -> impl Iterator<Item = Self> {
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
         std::iter::once(Self::Scalar(Scalar)).chain(Self::vector())
     }
 
