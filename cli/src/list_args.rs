@@ -1,4 +1,4 @@
-//! The options of `filter` and `annotate` that ask filter lists, next to a snapshot or alone.
+//! The options that ask filter lists: next to a snapshot or, in `filter` and `annotate`, alone.
 
 use crate::help_text::COMMON;
 use crate::list_texts::{CompiledTexts, ListTextArgs, is_compiled};
@@ -157,8 +157,8 @@ const OF_SNAPSHOTS: &[&str] = &[
     "preferences",
 ];
 
-/// Adapts an option of `filter` or `annotate`: such options ask for a snapshot, and a snapshot asks for
-/// agents. Hides some from the short help, which fits a screen.
+/// Adapts an option of `filter` or `annotate`: such options ask for a snapshot, and a snapshot asks
+/// for agents. Hides some from the short help, which fits a screen.
 pub(crate) fn adapt(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "snapshot" => arg.requires("agent-required"),
