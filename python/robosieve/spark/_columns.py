@@ -196,7 +196,7 @@ def with_verdicts(
     columns.update(_added_columns(source, agents, judged, form, name, add, in_worker))
     asked = as_lists(lists)
     if asked is not None:
-        columns[f"{_prefix(form, name)}list"] = _list_function(asked)(url)
+        columns[f"{_prefix(form, name)}listed"] = _list_function(asked)(url)
     existing = {column.lower() for column in df.columns}
     for column in columns:
         if column.lower() in existing:
