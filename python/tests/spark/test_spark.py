@@ -382,7 +382,7 @@ def test_files_are_filtered_by_own_lists(spark, program, snapshot, urls, tmp_pat
     verdicts = robosieve.Snapshot(snapshot).verdicts(text, "GPTBot")
     assert found == dict(zip(text, zip(verdicts, opened.match(text))))
     named = with_verdicts(frame, snapshot, "GPTBot", name="may", lists=opened)
-    assert named.columns == ["url", "may", "may_list"]
+    assert named.columns == ["url", "may", "may_listed"]
 
 
 def test_filtered_files_equal_the_command_line(spark, program, snapshot, urls, tmp_path):
