@@ -64,7 +64,7 @@
 //! * `capi`: the functions of `include/robosieve.h`, for C and languages that call C. `docs/C.md`
 //!   explains how to build and link the library.
 //!
-//! Without features, the library and what it needs are at most 67 packages, if your `Cargo.lock`
+//! Without features, the library and what it needs are at most 68 packages, if your `Cargo.lock`
 //! pins the Unicode tables for international host names to the smaller set: `cargo update -p
 //! idna_adapter --precise 1.1.0`. Both sets give the same origins for all characters up to Unicode
 //! 16.

@@ -17,6 +17,16 @@ const SHOP: &str = "shop.example/cart\nhttps://shop.example:444\n*.shop.example/
                     @@||www.shop.example^\n";
 const OTHERS: &str = "0.0.0.0 wiki.example\nshop.example/cart\n=down.example\n[2001:db8::1]\n";
 const GOOD: &str = "wiki.example/wiki/Tea\n";
+const WORDS: &str = "# of products\nreviews\nPRICE\n";
+const SOFT: &str = "products\npage\nred\n";
+const PARTS: &str = "search/helpers\n";
+
+/// The options that name these lists as texts.
+const TEXTS: &str = "--block shop.txt --block others.hosts --allow good --block-words words.txt \
+                     --soft-words soft.txt --block-substrings parts.txt";
+
+/// The names of the lists, in their order: exceptions are last.
+const NAMES: [&str; 6] = ["shop", "others", "words", "soft", "parts", "good"];
 
 /// Records that no line of `datasets/small` is.
 const MORE: &str = "https://[2001:db8::1]/x\nhttp://a.wiki.example/\nhttps://sub.down.example/\n\
@@ -29,7 +39,13 @@ fn lists_dir() -> TestDir {
     dir.write("shop.txt", SHOP);
     dir.write("others.hosts", OTHERS);
     dir.write("good", GOOD);
-    dir.done_line("lists -q -o own.rlists shop.txt others.hosts --allow good");
+    dir.write("words.txt", WORDS);
+    dir.write("soft.txt", SOFT);
+    dir.write("parts.txt", PARTS);
+    dir.done_line(&format!(
+        "lists -q -o own.rlists {}",
+        TEXTS.replace("--block ", "")
+    ));
     dir
 }
 
@@ -82,9 +98,9 @@ fn expected(dir: &TestDir, has_snapshot: bool) -> BTreeMap<&'static str, Vec<Str
 }
 
 /// The lines that each list names, of those in its order: those of `--allow` name none.
-fn lines_by_list(dir: &TestDir) -> [u64; 3] {
+fn lines_by_list(dir: &TestDir) -> [u64; 6] {
     let lists = own_lists(dir);
-    let mut counts = BTreeMap::from([("shop", 0), ("others", 0), ("good", 0)]);
+    let mut counts = BTreeMap::from(NAMES.map(|name| (name, 0)));
     for url in urls() {
         let found = lists.find(url.as_bytes()).unwrap();
         for name in found
@@ -95,9 +111,10 @@ fn lines_by_list(dir: &TestDir) -> [u64; 3] {
             *counts.get_mut(name).unwrap() += 1;
         }
     }
-    // Each of the others names a line, and both name the cart.
-    assert!(counts["shop"] > 0 && counts["others"] > 0 && counts["good"] == 0);
-    [counts["shop"], counts["others"], counts["good"]]
+    // Each of the others names a line, and two name the cart.
+    let unused = counts.iter().filter(|(_, lines)| **lines == 0);
+    assert_eq!(unused.collect::<Vec<_>>(), [(&"good", &0)]);
+    NAMES.map(|name| counts[name])
 }
 
 /// A container: its file with these URLs, and the URLs of a file.
@@ -203,10 +220,7 @@ fn every_container_routes_records_as_single_look_ups_say() {
             } else {
                 ["", ""]
             };
-            for lists in [
-                "--lists own.rlists",
-                "--block shop.txt --block others.hosts --allow good",
-            ] {
+            for lists in ["--lists own.rlists", TEXTS] {
                 for threads in [1, 3] {
                     let line = format!(
                         "filter -q -j {threads} {judging} {lists} -o kept.EXT {outputs} \
@@ -237,7 +251,7 @@ fn every_container_routes_records_as_single_look_ups_say() {
                     }
                     assert_eq!(stats["lines"], urls().len());
                     assert_eq!(stats["listed_by"], json!(lines_by_list(&dir)), "{line}");
-                    assert_eq!(stats["lists"]["names"], json!(["shop", "others", "good"]));
+                    assert_eq!(stats["lists"]["names"], json!(NAMES));
                 }
             }
         }
@@ -344,14 +358,14 @@ fn parquet_outputs_name_the_lists_of_their_run() {
     for (name, destination) in [("kept.parquet", "not-listed"), ("l.parquet", "listed")] {
         let lists: Value = serde_json::from_str(&entry(name, "robosieve.filter.1.lists")).unwrap();
         let checksum = format!("{:016x}", own_lists(&dir).checksum());
-        let names = ["shop", "others", "good"];
+        let names = NAMES;
         assert_eq!(lists, json!({ "checksum": checksum, "names": names }));
         assert_eq!(entry(name, "robosieve.filter.1.verdict"), destination);
         let counts: Value =
             serde_json::from_str(&entry(name, "robosieve.filter.1.counts")).unwrap();
         // Nothing says that a robots.txt was asked.
         let expected = json!({
-            "lines": 2, "not_listed": 1, "listed": 1, "listed_by": [1, 1, 0], "invalid": 0, "blank": 0,
+            "lines": 2, "not_listed": 1, "listed": 1, "listed_by": [1, 1, 0, 0, 0, 0], "invalid": 0, "blank": 0,
             "bytes": 43
         });
         assert_eq!(counts, expected);
@@ -425,17 +439,23 @@ fn impossible_combinations_are_refused() {
         bytes
     });
     dir.all_fail(&[
-        "filter in.txt | not provided:\n  <--snapshot <SNAP>|--lists <FILE>|--block <[NAME=]LIST>>",
+        "filter in.txt | not provided:\n  <--snapshot <SNAP>|--lists <FILE>|--block <[NAME=]LIST>|",
         "filter -s s --lists own.rlists in.txt | not provided:\n  <--agent <AGENT>|--agents-from <FILE>>",
         "filter -a GPTBot --lists own.rlists in.txt | not provided:\n  --snapshot <SNAP>\n",
         "filter --lists own.rlists --keep disallowed in.txt | not provided:\n  --snapshot <SNAP>\n",
         "filter --lists own.rlists --as-of 2024 in.txt | not provided:\n  --snapshot <SNAP>\n",
         "filter --lists own.rlists --disallowed-to x in.txt | not provided:\n  --snapshot <SNAP>\n",
         "annotate --lists own.rlists --preferences --as jsonl --add list in.txt | not provided:\n  --snapshot <SNAP>\n",
-        "filter -s s -a GPTBot --listed-to x in.txt | not provided:\n  <--lists <FILE>|--block <[NAME=]LIST>>",
+        "filter -s s -a GPTBot --listed-to x in.txt | not provided:\n  <--lists <FILE>|--block <[NAME=]LIST>|",
         "filter --lists own.rlists --block shop.txt in.txt | compile all of them into one file",
+        "filter --lists own.rlists --block-words words.txt in.txt | compile all of them into one file",
+        "filter --block shop.txt --words-in host in.txt | not provided:\n  <--block-words <[NAME=]LIST>|",
+        "filter --block-words words.txt --soft-threshold 2 in.txt | not provided:\n  --soft-words <",
+        "filter --soft-words soft.txt --soft-threshold 0 in.txt | invalid value '0'",
+        "filter --block-words words.txt --words-in query in.txt | possible values: url, host, path",
+        "filter --block-words s in.txt | s: a robosieve snapshot",
         "filter --lists own.rlists --allow good in.txt | compile all of them into one file",
-        "filter -s s -a GPTBot --allow good in.txt | not provided:\n  <--lists <FILE>|--block <[NAME=]LIST>>",
+        "filter -s s -a GPTBot --allow good in.txt | not provided:\n  <--lists <FILE>|--block <[NAME=]LIST>|",
         "filter --lists shop.txt in.txt | shop.txt: not a compiled file of filter lists; | --block LIST",
         "filter --lists s in.txt | not a compiled file of filter lists but a robosieve snapshot",
         "filter --block own.rlists in.txt | own.rlists: compiled lists; give them with --lists FILE",
@@ -479,14 +499,15 @@ fn resumed_runs_notice_other_lists() {
         "skipped files: lines 2  not listed 1  listed 1  invalid 0",
     );
     // The same lists as texts are the same lists.
-    let texts = run.replace(
-        "--lists own.rlists",
-        "--block shop.txt --block others.hosts --allow good",
-    );
+    let texts = run.replace("--lists own.rlists", TEXTS);
     assert_has(
         &dir.done_line(&texts).stderr,
         "1 of 1 file is complete and skipped",
     );
+    // With another threshold they are others.
+    let other = dir.done_line(&texts.replace("--resume", "--resume --soft-threshold 3"));
+    assert_has(&other.stderr, "made by other lists");
+    dir.done_line(run);
     dir.done_line("lists -q -o own.rlists good");
     let other = dir.done_line(run);
     assert_has(&other.stderr, "made by other lists");

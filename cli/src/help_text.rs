@@ -146,6 +146,7 @@ Examples:
   robosieve lists own.rlists --find https://www.example.com/
   robosieve lists own.rlists
   robosieve lists ads=hosts.txt --find https://ads.example.com/banner.png
+  robosieve lists -o own.rlists adult/domains --block-words words.txt --soft-words soft.txt
 
 A list has one entry per line, in any of these forms, also mixed:
 
@@ -164,6 +165,10 @@ skipped, counted, and the first ones are named.
 
 The most specific entry decides: that of the host with the most labels, and there the one with the \
 longest path. Between an exception and a listed entry that are equal, the exception wins.
+
+Lists of words (--block-words, --soft-words, --block-substrings) decide about a URL for which no entry \
+for a host or a path does: first words, then soft words, then substrings. Regular expressions and the \
+files of Nutch are not supported.
 
 The compiled file is mapped into memory, and opens at once. The same lists give the same bytes. \
 docs/LISTS.md has the details, and docs/FORMAT.md every byte.";

@@ -13,9 +13,18 @@ use std::path::{Path, PathBuf};
 /// The group of the options that name lists.
 pub(crate) const ANY_LIST: &str = "any-list";
 
+/// The options of that group.
+const LIST_OPTIONS: [&str; 5] = [
+    "lists",
+    "block",
+    "block_words",
+    "soft_words",
+    "block_substrings",
+];
+
 // Shared by the verbs that judge URLs.
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new(ANY_LIST).args(["lists", "block"]).multiple(true))]
+#[command(group = ArgGroup::new(ANY_LIST).args(LIST_OPTIONS).multiple(true))]
 pub(crate) struct ListArgs {
     /// Own lists, compiled by `robosieve lists`
     ///
@@ -53,7 +62,7 @@ pub(crate) struct OwnLists {
 impl ListArgs {
     /// Whether any list is named.
     pub(crate) fn are_named(&self) -> bool {
-        self.lists.is_some() || !self.block.is_empty()
+        self.lists.is_some() || !self.block.is_empty() || self.texts.have_words()
     }
 
     /// Opens or compiles the lists; `None` if none is named. Standard input may be taken by another
@@ -66,8 +75,9 @@ impl ListArgs {
         if let Some(path) = &self.lists {
             if !self.block.is_empty() || self.texts.is_any_given() {
                 bail!(
-                    "--lists names compiled lists, and --block and --allow name texts; compile all of \
-                     them into one file: robosieve lists -o FILE LIST... --allow LIST"
+                    "--lists names compiled lists, and --block, --allow and the options for words name \
+                     texts; compile all of them into one file: robosieve lists -o FILE LIST... \
+                     --allow LIST"
                 );
             }
             if is_standard_stream(path) {
@@ -82,7 +92,7 @@ impl ListArgs {
             let paths = vec![path.clone()];
             return Ok(Some(OwnLists { lists, paths }));
         }
-        if self.block.is_empty() {
+        if !self.are_named() {
             return Ok(None);
         }
         let named = self.texts.with_names(&self.block)?;
@@ -129,7 +139,8 @@ impl OwnLists {
 /// A snapshot or lists: what decides about URLs.
 pub(crate) fn source_required() -> ArgGroup {
     ArgGroup::new("source")
-        .args(["snapshot", "lists", "block"])
+        .arg("snapshot")
+        .args(LIST_OPTIONS)
         .multiple(true)
         .required(true)
 }

@@ -6,8 +6,10 @@ use crate::help_text::COMMON;
 use crate::inputs::refuse_remote;
 use crate::stderr::print_line;
 use anyhow::{Context, bail};
-use clap::Args;
-use robosieve::filter_lists::{CompiledLists, ListCompiler, ListKind, ListReport, is_list_name};
+use clap::{ArgGroup, Args, ValueEnum};
+use robosieve::filter_lists::{
+    CompiledLists, ListCompiler, ListKind, ListReport, WordsIn, is_list_name,
+};
 use robosieve::output::is_standard_stream;
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -15,8 +17,16 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+/// The group of the options that name lists of words.
+pub(crate) const ANY_WORDS: &str = "any-words";
+
 // Shared by the verbs that compile lists.
 #[derive(Debug, Args)]
+#[command(
+    group = ArgGroup::new(ANY_WORDS)
+        .args(["block_words", "soft_words", "block_substrings"])
+        .multiple(true)
+)]
 pub(crate) struct ListTextArgs {
     /// A list whose entries are exceptions; repeat the option for more
     ///
@@ -34,6 +44,84 @@ pub(crate) struct ListTextArgs {
     /// Without this option, such lines are skipped and counted, and the first ones are named.
     #[arg(long, hide_short_help = true, help_heading = COMMON)]
     pub strict_lists: bool,
+    /// A list of words; a URL that has one is listed
+    ///
+    /// One word of ASCII letters and digits per line. It counts where it stands between other
+    /// characters, anywhere after the scheme, in any case and also with percent escapes. Entries for
+    /// hosts and paths decide first, so that an exception takes a URL off the words too.
+    #[arg(
+        long,
+        value_name = "[NAME=]LIST",
+        value_parser = clap::value_parser!(OsString),
+        hide_short_help = true,
+        help_heading = COMMON
+    )]
+    pub block_words: Vec<OsString>,
+    /// A list of soft words; a URL that has several is listed
+    ///
+    /// As --block-words, but a URL needs --soft-threshold different ones.
+    #[arg(
+        long,
+        value_name = "[NAME=]LIST",
+        value_parser = clap::value_parser!(OsString),
+        hide_short_help = true,
+        help_heading = COMMON
+    )]
+    pub soft_words: Vec<OsString>,
+    /// How many different soft words list a URL
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 2,
+        value_parser = clap::value_parser!(u32).range(1..=1000),
+        requires = "soft_words",
+        hide_short_help = true,
+        help_heading = COMMON
+    )]
+    pub soft_threshold: u32,
+    /// A list of texts; a URL that has one anywhere is listed
+    ///
+    /// Characters other than ASCII letters and digits are removed from both first: `big win` is in
+    /// `/BIG-WIN-2026` and in `/abigwinner`. All lists together have at most 256 KiB.
+    #[arg(
+        long,
+        value_name = "[NAME=]LIST",
+        value_parser = clap::value_parser!(OsString),
+        hide_short_help = true,
+        help_heading = COMMON
+    )]
+    pub block_substrings: Vec<OsString>,
+    /// The part of URLs in which words and substrings are looked for
+    #[arg(
+        long,
+        value_name = "PART",
+        value_enum,
+        default_value_t = WordsPart::Url,
+        requires = ANY_WORDS,
+        hide_short_help = true,
+        help_heading = COMMON
+    )]
+    pub words_in: WordsPart,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WordsPart {
+    /// Everything after the scheme but the fragment
+    Url,
+    /// The host and the port
+    Host,
+    /// Path and query
+    Path,
+}
+
+impl From<WordsPart> for WordsIn {
+    fn from(part: WordsPart) -> Self {
+        match part {
+            WordsPart::Url => Self::Url,
+            WordsPart::Host => Self::Host,
+            WordsPart::Path => Self::Path,
+        }
+    }
 }
 
 /// A list on the command line.
@@ -52,16 +140,30 @@ pub(crate) struct CompiledTexts {
 impl ListTextArgs {
     /// Whether any of these options is given.
     pub(crate) fn is_any_given(&self) -> bool {
-        !self.allow.is_empty() || self.allow_suffixes || self.strict_lists
+        !self.allow.is_empty() || self.allow_suffixes || self.strict_lists || self.have_words()
     }
 
-    /// These lists and those of `--allow` with their names. Exceptions are last.
+    /// Whether a list of words is named.
+    pub(crate) fn have_words(&self) -> bool {
+        let lists = [&self.block_words, &self.soft_words, &self.block_substrings];
+        lists.iter().any(|lists| !lists.is_empty())
+    }
+
+    /// These lists, and those of the options, with their names. Exceptions are last.
     pub(crate) fn with_names(&self, blocks: &[OsString]) -> anyhow::Result<Vec<NamedList>> {
-        let blocks = blocks.iter().map(|list| (list, ListKind::Block));
-        let allows = self.allow.iter().map(|list| (list, ListKind::Allow));
+        let by_kind = [
+            (blocks, ListKind::Block),
+            (&self.block_words, ListKind::Words),
+            (&self.soft_words, ListKind::SoftWords),
+            (&self.block_substrings, ListKind::Substrings),
+            (&self.allow, ListKind::Allow),
+        ];
         let mut named: Vec<NamedList> = Vec::new();
         let mut numbers: HashMap<String, usize> = HashMap::new();
-        for (argument, kind) in blocks.chain(allows) {
+        let arguments = by_kind.into_iter();
+        for (argument, kind) in
+            arguments.flat_map(|(lists, kind)| lists.iter().map(move |list| (list, kind)))
+        {
             let list = NamedList::of(argument, kind)?;
             let number = named.len();
             let earlier = numbers.insert(list.name.clone(), number);
@@ -84,7 +186,10 @@ impl ListTextArgs {
 
     /// Compiles lists. Warns of lines that are not entries, or fails because of them.
     pub(crate) fn compile(&self, lists: &[NamedList]) -> anyhow::Result<CompiledTexts> {
-        let mut compiler = ListCompiler::new().allow_suffixes(self.allow_suffixes);
+        let mut compiler = ListCompiler::new()
+            .allow_suffixes(self.allow_suffixes)
+            .soft_threshold(self.soft_threshold)
+            .words_in(self.words_in.into());
         let mut reports = Vec::new();
         for list in lists {
             let report = compiler.add_path(&list.name, list.kind, &list.path)?;

@@ -4,7 +4,7 @@ use crate::figures::counts::{counted, grouped};
 use crate::figures::escape::escape;
 use crate::figures::table::Columns;
 use crate::help_text::{COMMON, INPUT, LISTS_EXAMPLES, LISTS_SHORT};
-use crate::list_texts::{CompiledTexts, ListTextArgs, NamedList, is_compiled};
+use crate::list_texts::{ANY_WORDS, CompiledTexts, ListTextArgs, NamedList, is_compiled};
 use crate::option_guard::OptionGuard;
 use crate::output::{OutputTarget, create_file, print, print_with};
 use crate::stats_json::{RunRecord, StatsArgs};
@@ -12,7 +12,7 @@ use crate::stderr::print_line;
 use anyhow::bail;
 use clap::Args;
 use robosieve::Origin;
-use robosieve::filter_lists::{FilterLists, ListKind, ListMatch, ListReport};
+use robosieve::filter_lists::{FilterLists, ListKind, ListMatch, ListReport, WordsIn};
 use robosieve::output::{OutputFormat, is_standard_stream};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -27,6 +27,11 @@ use std::time::Instant;
     mut_arg("allow", |arg| arg.help_heading(INPUT)),
     mut_arg("allow_suffixes", |arg| arg.help_heading(INPUT)),
     mut_arg("strict_lists", |arg| arg.help_heading(INPUT)),
+    mut_arg("block_words", |arg| arg.help_heading(INPUT).hide_short_help(false)),
+    mut_arg("soft_words", |arg| arg.help_heading(INPUT).hide_short_help(false)),
+    mut_arg("soft_threshold", |arg| arg.help_heading(INPUT)),
+    mut_arg("block_substrings", |arg| arg.help_heading(INPUT).hide_short_help(false)),
+    mut_arg("words_in", |arg| arg.help_heading(INPUT)),
     override_usage = "robosieve lists [OPTIONS] -o FILE [NAME=]LIST...\n       \
                       robosieve lists [OPTIONS] --find URL <[NAME=]LIST...|COMPILED>"
 )]
@@ -54,7 +59,11 @@ pub(crate) struct ListsArgs {
     ///
     /// A list is plain, gzip or zstd. NAME is the reason for the URLs that it names; without it, the
     /// name of the file up to its first dot. Of equal entries, the list named first counts.
-    #[arg(required = true, value_name = "[NAME=]LIST", value_parser = clap::value_parser!(OsString))]
+    #[arg(
+        required_unless_present = ANY_WORDS,
+        value_name = "[NAME=]LIST",
+        value_parser = clap::value_parser!(OsString)
+    )]
     pub lists: Vec<OsString>,
 }
 
@@ -63,6 +72,7 @@ pub(crate) struct ListsArgs {
 struct CompiledCounts<'r> {
     hosts: u64,
     paths: u64,
+    words: u64,
     bytes_out: Option<u64>,
     lists: Vec<ListCounts<'r>>,
 }
@@ -115,6 +125,7 @@ pub(crate) fn run(args: &ListsArgs, quiet: bool) -> anyhow::Result<()> {
     let counts = CompiledCounts {
         hosts: compiled.hosts(),
         paths: compiled.paths(),
+        words: compiled.words(),
         bytes_out,
         lists: named
             .iter()
@@ -146,6 +157,9 @@ impl<'r> ListCounts<'r> {
             kind: match list.kind {
                 ListKind::Block => "block",
                 ListKind::Allow => "allow",
+                ListKind::Words => "words",
+                ListKind::SoftWords => "soft-words",
+                ListKind::Substrings => "substrings",
             },
             lines: report.lines,
             blank_lines: report.blank_lines,
@@ -248,12 +262,24 @@ fn description(lists: &FilterLists) -> String {
         ("entries for paths", metadata.paths),
         ("bytes", lists.byte_len()),
     ] {
-        out += &format!(
-            "{}\n",
-            COLUMNS
-                .row(name, [grouped(number), String::new()])
-                .trim_end()
-        );
+        add_number(name, number, &mut out);
+    }
+    if let Some(words) = &metadata.words {
+        for (name, number) in [
+            ("words", words.words),
+            ("soft words", words.soft_words),
+            ("soft words that list", words.soft_threshold.into()),
+            ("substrings", words.substrings),
+        ] {
+            add_number(name, number, &mut out);
+        }
+        let part = match words.part {
+            WordsIn::Url => "url",
+            WordsIn::Host => "host",
+            WordsIn::Path => "path",
+        };
+        let row = COLUMNS.row("words in", [part.to_owned(), String::new()]);
+        out += &format!("{}\n", row.trim_end());
     }
     out += &format!(
         "{}\n",
@@ -266,6 +292,12 @@ fn description(lists: &FilterLists) -> String {
     out
 }
 
+/// Adds a line with a number.
+fn add_number(name: &str, number: u64, out: &mut String) {
+    let row = COLUMNS.row(name, [grouped(number), String::new()]);
+    *out += &format!("{}\n", row.trim_end());
+}
+
 /// Prints what was compiled to standard error.
 fn print_summary(counts: &CompiledCounts<'_>, seconds: f64) {
     print_line(format_args!(
@@ -275,6 +307,7 @@ fn print_summary(counts: &CompiledCounts<'_>, seconds: f64) {
     let sizes = [
         ("hosts", Some(counts.hosts)),
         ("entries for paths", Some(counts.paths)),
+        ("words", Some(counts.words).filter(|words| *words > 0)),
         ("bytes out", counts.bytes_out),
     ];
     for (name, number) in sizes {

@@ -10,10 +10,11 @@
 use super::entry::{Entry, EntryOptions, Scope};
 use super::format::{
     CLASS_ROW_LEN, ClassRow, HOSTS_PER_BLOCK, HostFilter, HostPathsRow, LABEL_END, ListMetadata,
-    ListsMetadata, PathEntryRow, PathGroupRow, Scheme, class_width, hash_host, is_list_name,
-    is_top_label, stored_form,
+    ListsMetadata, PathEntryRow, PathGroupRow, Scheme, WordsIn, WordsMetadata, class_width,
+    hash_host, is_list_name, is_top_label, stored_form,
 };
-use super::text::{Example, ListReport, read_entries};
+use super::text::{Example, ListReport, read_entries, read_words};
+use super::word::{EncodedWords, WordEntries, WordKind};
 use crate::atomic::AtomicFile;
 use crate::decode::{Decoder, read_whole, refuse_by_name, standard_input};
 use crate::error::{Error, ErrorKind, Result};
@@ -62,7 +63,14 @@ pub struct ListCompiler {
     lists: Vec<ListMetadata>,
     hosts: HostEntries,
     paths: PathEntries,
+    words: WordEntries,
+    words_in: WordsIn,
+    /// 0 for the default.
+    soft_threshold: u32,
 }
+
+/// The number of different soft words that list a URL, if nothing else is said: as datatrove has it.
+const SOFT_THRESHOLD: u32 = 2;
 
 /// The entries for whole hosts. A text may repeat one entry, so equal ones are dropped whenever there
 /// are many: memory depends on the distinct entries.
@@ -95,6 +103,27 @@ pub enum ListKind {
     Block,
     /// All its entries are exceptions.
     Allow,
+    /// Each line is a word. A URL that has it is listed: as a whole, between other characters than
+    /// letters and digits.
+    Words,
+    /// Each line is a word. A URL that has several is listed
+    /// ([`soft_threshold`](ListCompiler::soft_threshold)).
+    SoftWords,
+    /// Each line is a text. A URL that has it anywhere is listed, without the characters other than
+    /// letters and digits in both.
+    Substrings,
+}
+
+impl ListKind {
+    /// The kind of its words, if it has words.
+    fn of_words(self) -> Option<WordKind> {
+        match self {
+            Self::Words => Some(WordKind::Word),
+            Self::SoftWords => Some(WordKind::SoftWord),
+            Self::Substrings => Some(WordKind::Substring),
+            Self::Block | Self::Allow => None,
+        }
+    }
 }
 
 /// The bytes of a list that are read at once.
@@ -183,6 +212,20 @@ impl ListCompiler {
         self
     }
 
+    /// How many different soft words a URL has to have in order to be listed; 2 by default, and at
+    /// least 1.
+    pub fn soft_threshold(mut self, threshold: u32) -> Self {
+        self.soft_threshold = threshold.max(1);
+        self
+    }
+
+    /// The part of URLs in which words and substrings are looked for; all after the scheme by
+    /// default.
+    pub fn words_in(mut self, part: WordsIn) -> Self {
+        self.words_in = part;
+        self
+    }
+
     /// Adds a list by its name, the reason for the URLs that it names. Returns what the text held.
     ///
     /// # Errors
@@ -204,9 +247,16 @@ impl ListCompiler {
             options,
             hosts,
             paths,
+            words,
             ..
         } = self;
         let mut report = ListReport::default();
+        if let Some(kind) = kind.of_words() {
+            read_words(text, kind, &mut report, &mut |word: &[u8]| {
+                words.push(word, kind, list);
+            })?;
+            return self.add_read(name, report);
+        }
         read_entries(text, *options, &mut report, &mut |entry: Entry<'_>| {
             let entry = Entry {
                 is_exception: entry.is_exception || kind == ListKind::Allow,
@@ -218,13 +268,18 @@ impl ListCompiler {
                 paths.push(PathEntry::of(&entry, list));
             }
         })?;
+        if kind == ListKind::Allow {
+            report.exceptions = report.entries;
+        }
+        self.add_read(name, report)
+    }
+
+    /// Adds a list whose entries were read.
+    fn add_read(&mut self, name: &str, report: ListReport) -> Result<ListReport> {
         if let (0, Some(first)) = (report.entries, report.examples.first()) {
             let Example { line, text, reason } = first;
             let what = format!("no line is an entry of a list: line {line} is `{text}` ({reason})");
             return Err(ErrorKind::BadList(what).into());
-        }
-        if kind == ListKind::Allow {
-            report.exceptions = report.entries;
         }
         self.lists.push(ListMetadata {
             name: name.to_owned(),
@@ -277,6 +332,9 @@ impl ListCompiler {
             lists,
             mut hosts,
             mut paths,
+            words,
+            words_in,
+            soft_threshold,
             ..
         } = self;
         hosts.sort();
@@ -284,13 +342,26 @@ impl ListCompiler {
         let mut builder = FileBuilder::default();
         builder.add_all(&hosts.entries, &hosts.texts, &paths.entries)?;
         drop(hosts);
+        builder.words = words.encode(&mut builder.sets)?;
         let mut file = builder.finish()?;
+        let [words, soft_words, substrings] = file.words.counts;
+        let words = (words + soft_words + substrings > 0).then_some(WordsMetadata {
+            words,
+            soft_words,
+            substrings,
+            soft_threshold: match soft_threshold {
+                0 => SOFT_THRESHOLD,
+                threshold => threshold,
+            },
+            part: words_in,
+        });
         let metadata = ListsMetadata {
             tool: format!("robosieve {}", env!("CARGO_PKG_VERSION")),
             lists,
             hosts: file.listed_hosts,
             paths: file.path_entries_len,
             top_labels: file.top_labels,
+            words,
         };
         file.metadata = serde_json::to_vec(&metadata).map_err(std::io::Error::from)?;
         Ok(file)
@@ -439,7 +510,7 @@ impl PathEntry {
 
 /// The distinct sets of lists, by their numbers. The number 0 is the empty set.
 #[derive(Debug)]
-struct ListSets {
+pub(super) struct ListSets {
     numbers: HashMap<Vec<u16>, u16>,
     /// The numbers of the sets of one list.
     of_one: Vec<Option<u16>>,
@@ -459,7 +530,7 @@ impl ListSets {
     }
 
     /// The number of a set, whose lists ascend.
-    fn number_of(&mut self, lists: &[u16]) -> Result<u16> {
+    pub(super) fn number_of(&mut self, lists: &[u16]) -> Result<u16> {
         // Nearly all entries are in one list.
         if let [list] = lists
             && let Some(Some(number)) = self.of_one.get(usize::from(*list))
@@ -518,6 +589,7 @@ struct FileBuilder {
     path_entries: Vec<u8>,
     path_entries_len: u32,
     path_texts: Vec<u8>,
+    words: EncodedWords,
     listed_hosts: u64,
     top_labels: u64,
 }
@@ -551,6 +623,7 @@ impl Default for FileBuilder {
             path_entries: Vec::new(),
             path_entries_len: 0,
             path_texts: Vec::new(),
+            words: EncodedWords::default(),
             listed_hosts: 0,
             top_labels: 0,
         }
@@ -822,6 +895,7 @@ impl FileBuilder {
             path_rules: self.path_rules,
             path_entries: self.path_entries,
             path_texts: self.path_texts,
+            words: self.words,
             listed_hosts: self.listed_hosts,
             top_labels: self.top_labels,
             path_entries_len: self.path_entries_len.into(),
@@ -953,6 +1027,7 @@ pub struct CompiledLists {
     path_rules: Vec<u8>,
     path_entries: Vec<u8>,
     path_texts: Vec<u8>,
+    words: EncodedWords,
     listed_hosts: u64,
     top_labels: u64,
     path_entries_len: u64,
@@ -967,6 +1042,11 @@ impl CompiledLists {
     /// The number of distinct entries for paths, schemes or ports.
     pub fn paths(&self) -> u64 {
         self.path_entries_len
+    }
+
+    /// The number of distinct words, soft words and substrings.
+    pub fn words(&self) -> u64 {
+        self.words.counts.iter().sum()
     }
 
     /// Writes the file, which appears whole or not at all: to a temporary file, which is renamed.
@@ -1016,6 +1096,9 @@ impl CompiledLists {
             (Section::PathRules, &self.path_rules),
             (Section::PathEntries, &self.path_entries),
             (Section::PathTexts, &self.path_texts),
+            (Section::Words, &self.words.rows),
+            (Section::WordTexts, &self.words.texts),
+            (Section::WordFilter, &self.words.filter),
         ];
         let mut sections = Sections::new(out, FileKind::FilterLists, contents.len() + 1);
         let slots = contents.map(|(section, bytes)| sections.reserve(section, bytes.len() as u64));

@@ -125,6 +125,21 @@ pub enum NotAnEntry {
     /// The line is longer than 64 KiB.
     #[error("a line of more than 64 KiB")]
     LongLine,
+    /// A word with other characters than letters and digits, which no token of a URL has.
+    #[error(
+        "a word with other characters than letters and digits, which divide the words of a URL"
+    )]
+    WordCharacter,
+    /// A word or a substring with characters beyond ASCII.
+    #[error("characters beyond ASCII, which divide the words of a URL")]
+    NotAscii,
+    /// A substring that begins or ends with another character than a letter or a digit. It would be
+    /// removed.
+    #[error("a substring that does not begin and end with a letter or a digit")]
+    SubstringBound,
+    /// A word that is too long.
+    #[error("a word of more than 255 bytes")]
+    LongWord,
 }
 
 /// What is accepted as an entry.

@@ -3,7 +3,7 @@
 
 use super::format::{
     CLASS_ROW_LEN, HOST_PATHS_LEN, HOSTS_PER_BLOCK, HostFilter, HostPathsRow, PATH_ENTRY_LEN,
-    PATH_GROUP_LEN, PathGroupRow, Scheme, hash_host, stored_form,
+    PATH_GROUP_LEN, PathGroupRow, Scheme, WORD_ROW_LEN, hash_host, stored_form,
 };
 use super::{FilterLists, ListCompiler, ListKind};
 use crate::error::{Error, ErrorKind};
@@ -45,6 +45,16 @@ const SECOND: &[&str] = &[
     "six.example",
 ];
 
+/// Lists of words, soft words and substrings.
+const WORDS: [(ListKind, &[&str]); 3] = [
+    (
+        ListKind::Words,
+        &["casino", "poker", "averylongwordofmanybytes"],
+    ),
+    (ListKind::SoftWords, &["adult", "casino", "live", "hot"]),
+    (ListKind::Substrings, &["big win", "poker"]),
+];
+
 const URLS: &[&str] = &[
     "http://a.example/",
     "https://x.www.a.example/y",
@@ -66,9 +76,17 @@ const URLS: &[&str] = &[
     "http://www.z.example/",
     "http://single/",
     "http://unknown.example/",
+    "http://unknown.example/the-Casino",
+    "http://unknown.example/live/adult",
+    "http://unknown.example/big%20-%20win",
+    "http://unknown.example/averylongwordofmanybytes",
 ];
 
 fn compile(first: &[&str], second: &[&str]) -> Vec<u8> {
+    compile_with(first, second, &[])
+}
+
+fn compile_with(first: &[&str], second: &[&str], words: &[(ListKind, &[&str])]) -> Vec<u8> {
     let mut compiler = ListCompiler::new();
     for (name, lines) in [("first", first), ("second", second)] {
         let text = lines.join("\n");
@@ -76,11 +94,16 @@ fn compile(first: &[&str], second: &[&str]) -> Vec<u8> {
             .add(name, ListKind::Block, text.as_bytes())
             .unwrap();
     }
+    for (kind, lines) in words {
+        let text = lines.join("\n");
+        let name = format!("{kind:?}");
+        compiler.add(&name, *kind, text.as_bytes()).unwrap();
+    }
     compiler.finish().unwrap().to_vec().unwrap()
 }
 
 fn intact() -> Vec<u8> {
-    compile(FIRST, SECOND)
+    compile_with(FIRST, SECOND, &WORDS)
 }
 
 fn assert_damaged(err: &Error) {
@@ -362,29 +385,20 @@ const FORGERIES: &[Forgery] = &[
         change: |parts| {
             let rows = parts.section(Section::ListSets);
             let count = u32::from_le_bytes(rows[..4].try_into().unwrap());
-            // The sets are {0, 1}, {0} and {1}.
-            assert_eq!(count, 4);
-            let mut forged = 4u32.to_le_bytes().to_vec();
-            for end in [0u32, 1, 3, 4] {
-                forged.extend_from_slice(&end.to_le_bytes());
-            }
-            for list in [0u16, 0, 1, 1] {
-                forged.extend_from_slice(&list.to_le_bytes());
-            }
-            *rows = forged;
-            for class in parts.section(Section::ClassRows).chunks_mut(CLASS_ROW_LEN) {
-                for at in (0..8).step_by(2) {
-                    class[at] = class[at].min(2);
-                }
-            }
-            for entry in parts
-                .section(Section::PathEntries)
-                .chunks_mut(PATH_ENTRY_LEN)
-            {
-                entry[4] = entry[4].min(2);
-            }
+            // The sets are {0, 1}, {0}, {1}, and those of words.
+            assert_eq!(count, 7);
+            let (ends, lists) = rows[4..].split_at(4 * 7);
+            let end = lists.len() as u32 / 2 + 2;
+            *rows = [
+                &8u32.to_le_bytes()[..],
+                ends,
+                &end.to_le_bytes(),
+                lists,
+                &[0, 0, 4, 0],
+            ]
+            .concat();
         },
-        refusal: "no entry has the set 3",
+        refusal: "no entry has the set 7",
     },
     Forgery {
         name: "a class with a missing set",
@@ -607,6 +621,96 @@ const FORGERIES: &[Forgery] = &[
             rows[at] = 1;
         },
         refusal: "the last entry",
+    },
+    Forgery {
+        name: "the count of words",
+        change: |parts| {
+            replace(
+                parts.section(Section::ListMetadata),
+                "{\"words\":",
+                "{\"words\":1",
+            )
+        },
+        refusal: "counts other words",
+    },
+    Forgery {
+        name: "words that the metadata do not have",
+        change: |parts| {
+            replace(
+                parts.section(Section::ListMetadata),
+                ",\"words\":",
+                ",\"others\":",
+            )
+        },
+        refusal: "counts other words",
+    },
+    Forgery {
+        name: "a threshold of no soft words",
+        change: |parts| {
+            replace(
+                parts.section(Section::ListMetadata),
+                "\"soft_threshold\":2",
+                "\"soft_threshold\":0",
+            )
+        },
+        refusal: "no soft word is enough",
+    },
+    Forgery {
+        name: "a word in upper case",
+        change: |parts| parts.section(Section::WordTexts)[0] = b'A',
+        refusal: "the word 0",
+    },
+    Forgery {
+        name: "words out of order",
+        change: |parts| parts.section(Section::WordTexts)[0] = b'z',
+        refusal: "the word 1",
+    },
+    Forgery {
+        name: "bytes before the first word",
+        change: |parts| parts.section(Section::Words)[0] = 1,
+        refusal: "the word 0",
+    },
+    Forgery {
+        name: "an empty word",
+        change: |parts| {
+            let second = parts.section(Section::Words)[WORD_ROW_LEN];
+            parts.section(Section::Words)[2 * WORD_ROW_LEN] = second;
+        },
+        refusal: "the word 1",
+    },
+    Forgery {
+        name: "a word of a missing set",
+        change: |parts| put_u16(parts.section(Section::Words), 6, 60),
+        refusal: "a set of lists 60",
+    },
+    Forgery {
+        name: "a word without lists",
+        change: |parts| put_u16(parts.section(Section::Words), 6, 0),
+        refusal: "the word 0",
+    },
+    Forgery {
+        name: "unknown flags of a word",
+        change: |parts| parts.section(Section::Words)[10] = 1,
+        refusal: "the row 0 of words",
+    },
+    Forgery {
+        name: "another end of the words",
+        change: |parts| {
+            let rows = parts.section(Section::Words);
+            let at = rows.len() - 1;
+            rows[at] = 1;
+        },
+        refusal: "of words",
+    },
+    Forgery {
+        name: "a filter without words",
+        change: |parts| parts.section(Section::WordFilter).fill(0),
+        refusal: "the word filter",
+    },
+    Forgery {
+        name: "a filter with other words",
+        change: |parts| parts.section(Section::WordFilter).fill(0xff),
+        refusal: "the word filter",
     },
 ];
 
@@ -879,11 +983,14 @@ fn the_order_of_lines_does_not_matter() {
     first.reverse();
     let mut second = SECOND.to_vec();
     second.rotate_left(3);
-    assert_eq!(compile(&first, &second), data);
+    assert!(compile_with(&first, &second, &WORDS) == data);
     first.rotate_left(5);
-    assert_eq!(compile(&first, &second), data);
+    let mut words = WORDS;
+    let reversed = ["averylongwordofmanybytes", "poker", "casino"];
+    words[0].1 = &reversed;
+    assert!(compile_with(&first, &second, &words) == data);
     // Whereas that of lists does.
-    assert_ne!(compile(SECOND, FIRST), data);
+    assert!(compile_with(SECOND, FIRST, &WORDS) != data);
 }
 
 /// Zero bytes fill the words of short prefixes, but they are not the same as a zero in a path.

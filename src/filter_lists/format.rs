@@ -11,6 +11,9 @@
 //! class rows    class → the lists that name the host, and whether deeper hosts are there
 //! host paths    number → the rules for paths of the host, if it has any
 //! ```
+//!
+//! Words are apart: `word filter` dismisses nearly all of a URL, and `words`, sorted by their texts in
+//! `word texts`, have the sets of lists.
 
 use crate::bytes::wire::{Fields, array};
 use crate::error::Result;
@@ -32,6 +35,38 @@ pub struct ListsMetadata {
     /// The hosts of one label, such as `com` or `localhost`, but not addresses. Most files have none,
     /// and then look-ups need not ask for them.
     pub top_labels: u64,
+    /// The words of the lists; `None` if they have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words: Option<WordsMetadata>,
+}
+
+/// What a file of filter lists says about its words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct WordsMetadata {
+    /// The distinct hard words, each of which lists a URL.
+    pub words: u64,
+    /// The distinct soft words.
+    pub soft_words: u64,
+    /// The distinct substrings.
+    pub substrings: u64,
+    /// The number of different soft words that list a URL.
+    pub soft_threshold: u32,
+    /// The part of URLs in which words are looked for.
+    pub part: WordsIn,
+}
+
+/// The part of URLs in which words are looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WordsIn {
+    /// Everything after the scheme, without user name, password and fragment.
+    #[default]
+    Url,
+    /// The host and the port.
+    Host,
+    /// Path and query.
+    Path,
 }
 
 /// Whether a text may be the name of a list: it is part of columns and of messages.
@@ -271,6 +306,124 @@ impl PathEntryRow {
             is_anchored: fields.u8() != 0,
             is_exception: fields.u8() != 0,
         })
+    }
+}
+
+/// A word. The rows ascend by their texts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct WordRow {
+    /// The offset of its text in `word texts`, which ends where the next one begins.
+    pub text: u32,
+    /// The set of the lists that have it as a hard word; 0 for none.
+    pub word: u16,
+    /// That of the lists that have it as a soft word.
+    pub soft_word: u16,
+    /// That of the lists that have it as a substring.
+    pub substring: u16,
+}
+
+pub(super) const WORD_ROW_LEN: usize = 12;
+
+impl WordRow {
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.text.to_le_bytes());
+        let sets = [self.word, self.soft_word, self.substring, 0];
+        out.extend(sets.into_iter().flat_map(u16::to_le_bytes));
+    }
+
+    pub(super) fn decode(rows: &[u8], number: u32) -> Result<Self> {
+        let at = (number as usize).saturating_mul(WORD_ROW_LEN);
+        let row: [u8; WORD_ROW_LEN] = array(rows, at, "a word")?;
+        let mut fields = Fields(&row);
+        Ok(Self {
+            text: fields.u32(),
+            word: fields.u16(),
+            soft_word: fields.u16(),
+            substring: fields.u16(),
+        })
+    }
+
+    /// Whether the word is looked for among the tokens of a URL.
+    pub(super) fn is_token(&self) -> bool {
+        self.word != 0 || self.soft_word != 0
+    }
+}
+
+/// A bit for each of 64 to 128 hashes per word: with a thousand words, the filter fits into the
+/// first-level cache, and it dismisses 98 of 100 tokens.
+///
+/// The hash needs only the length of a token and its first and last eight bytes, so that a token of
+/// any length takes two loads and a multiplication.
+#[derive(Clone, Copy)]
+pub(super) struct WordFilter<'f> {
+    bits: &'f [u8],
+    /// The hashes are shifted by it to get the number of a bit.
+    shift: u32,
+}
+
+impl<'f> WordFilter<'f> {
+    const BITS_PER_WORD: usize = 64;
+    const MIN_LEN: usize = 64;
+
+    /// The bytes of the filter of this number of words, which is a power of two; 0 without words.
+    pub(super) fn encoded_len(words: usize) -> usize {
+        match words {
+            0 => 0,
+            _ => (words * Self::BITS_PER_WORD / 8)
+                .next_power_of_two()
+                .max(Self::MIN_LEN),
+        }
+    }
+
+    /// A filter with these bytes.
+    #[inline(always)]
+    pub(super) fn new(bits: &'f [u8]) -> Self {
+        // The section of a forged file may have any length: bits beyond its end are not set.
+        let count = (bits.len() as u64).saturating_mul(8).max(2);
+        Self {
+            bits,
+            shift: count.leading_zeros() + 1,
+        }
+    }
+
+    /// Whether no word is a token.
+    #[inline(always)]
+    pub(super) fn is_empty(self) -> bool {
+        self.bits.is_empty()
+    }
+
+    /// Adds a word to the bytes of a filter.
+    pub(super) fn add(bits: &mut [u8], word: &[u8]) {
+        let shift = WordFilter::new(bits).shift;
+        let text = [&[0; 8], word, &[0; 8]].concat();
+        let bit = Self::hash(&text, 8, 8 + word.len()) >> shift;
+        if let Some(byte) = bits.get_mut((bit / 8) as usize) {
+            *byte |= 1 << (bit % 8);
+        }
+    }
+
+    /// Whether the token from `start` to `end` may be a word. The text has eight bytes more before
+    /// its end and after its start.
+    #[inline(always)]
+    pub(super) fn may_have(self, text: &[u8], start: usize, end: usize) -> bool {
+        let bit = Self::hash(text, start, end) >> self.shift;
+        self.bits
+            .get((bit / 8) as usize)
+            .is_some_and(|byte| byte >> (bit % 8) & 1 == 1)
+    }
+
+    #[inline(always)]
+    fn hash(text: &[u8], start: usize, end: usize) -> u64 {
+        let len = end - start;
+        let word = |at: usize| {
+            let bytes = text.get(at..).and_then(|text| text.first_chunk());
+            u64::from_le_bytes(*bytes.unwrap_or(&[0; 8]))
+        };
+        // A token of less than eight bytes is its own start and end.
+        let unused = 64 - 8 * len.clamp(1, 8);
+        let first = word(start) & (u64::MAX >> unused);
+        let last = word(end.saturating_sub(8)) >> unused;
+        (first ^ last.rotate_left(29) ^ (len as u64) << 3).wrapping_mul(0x9E37_79B9_7F4A_7C15)
     }
 }
 

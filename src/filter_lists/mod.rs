@@ -5,10 +5,12 @@
 //! the same pass. In reading order:
 //!
 //! * `entry`: one line of a list to the URLs that it covers.
+//! * `word`: one line of a list of words, and the words of all lists.
 //! * `text`: a whole list, line by line.
 //! * `format`: the rows of a compiled file, each encoder next to its decoder.
 //! * `compile`: sorts the entries of all lists, and writes the file.
 //! * `read`: the search for the most specific entry.
+//! * `words`: the search for listed words.
 //! * `verify`: the checks of a file from elsewhere.
 
 #[cfg(feature = "filter-lists")]
@@ -21,6 +23,9 @@ mod read;
 mod text;
 #[cfg(feature = "filter-lists")]
 mod verify;
+#[cfg(feature = "filter-lists")]
+mod word;
+mod words;
 
 #[cfg(all(test, feature = "filter-lists"))]
 mod forged;
@@ -28,10 +33,16 @@ mod forged;
 mod reference;
 #[cfg(all(test, feature = "filter-lists"))]
 mod tests;
+#[cfg(all(test, feature = "filter-lists"))]
+mod word_tests;
 
-pub use format::{ListMetadata, ListsMetadata, is_list_name};
+pub use format::{ListMetadata, ListsMetadata, WordsIn, WordsMetadata, is_list_name};
 pub use read::{FilterLists, ListMatch, ListSearcher};
-pub(crate) use read::{ListDecision, OriginEntries, OriginSearch, SearchMemory, list_path};
+pub(crate) use read::{
+    ListDecision, OriginEntries, OriginSearch, SearchMemory, authority, list_path,
+};
+#[cfg(all(test, feature = "filter-lists"))]
+use words::WordMemory;
 #[cfg(feature = "filter-lists")]
 pub use {
     compile::{CompiledLists, ListCompiler, ListKind},

@@ -17,6 +17,7 @@ use super::format::{
     MAX_LABELS, PATH_ENTRY_LEN, PATH_GROUP_LEN, PathEntryRow, PathGroupRow, class_width, hash_host,
     is_address, stored_bytes,
 };
+use super::words::{WordMemory, Words, word_text};
 use crate::bytes::wire::{array, bytes, u32_at};
 use crate::error::{Error, Result};
 use crate::matcher::packed_rule::PackedRule;
@@ -53,6 +54,7 @@ const MAX_COMPARED: usize = 64;
 pub struct FilterLists {
     pub(super) file: SectionFile,
     pub(super) metadata: Arc<ListsMetadata>,
+    pub(super) words: Option<Words>,
 }
 
 /// The entry that decides about a URL.
@@ -73,10 +75,40 @@ pub(crate) struct ListDecision {
 
 /// Where the text of an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum EntryPlace {
-    Domain { host: u32 },
-    Host { host: u32 },
-    Path { host: u32, group: u32, entry: u32 },
+pub(super) enum EntryPlace {
+    Domain {
+        host: u32,
+    },
+    Host {
+        host: u32,
+    },
+    Path {
+        host: u32,
+        group: u32,
+        entry: u32,
+    },
+    Word {
+        word: u32,
+    },
+    /// The first soft word of a URL, and the one that made them enough.
+    SoftWords {
+        first: u32,
+        last: u32,
+    },
+    Substring {
+        word: u32,
+    },
+}
+
+impl ListDecision {
+    /// The decision of an entry that is not an exception.
+    pub(super) fn listed(set: u16, entry: EntryPlace) -> Self {
+        Self {
+            is_exception: false,
+            set,
+            entry,
+        }
+    }
 }
 
 /// What the lists say about an origin, for any path.
@@ -209,11 +241,14 @@ impl FilterLists {
 
     fn of_file(file: SectionFile) -> Result<Self> {
         file.verify_range(Section::ListMetadata, 0, usize::MAX)?;
-        let metadata = serde_json::from_slice(file.section(Section::ListMetadata))
-            .map_err(|err| Error::corrupt(format!("the metadata ({err})")))?;
+        let metadata: ListsMetadata =
+            serde_json::from_slice(file.section(Section::ListMetadata))
+                .map_err(|err| Error::corrupt(format!("the metadata ({err})")))?;
+        let words = Words::of_file(&file, &metadata)?;
         Ok(Self {
             file,
             metadata: Arc::new(metadata),
+            words,
         })
     }
 
@@ -313,6 +348,7 @@ impl FilterLists {
             key,
             origin,
             entries,
+            words,
         } = memory;
         let Some(parts) = url::split(url, Profile::Google, key) else {
             return Ok(None);
@@ -324,10 +360,15 @@ impl FilterLists {
             origin.extend_from_slice(parts.origin);
         }
         // Few hosts have entries for paths.
-        if let Some(decision) = entries.decision_of_all() {
+        let decision = match entries.decision_of_all() {
+            Some(decision) => decision,
+            None => self.decide(parts.origin, entries, &list_path(parts.path))?,
+        };
+        if decision.is_some() || !self.have_words() {
             return Ok(decision);
         }
-        self.decide(parts.origin, entries, &list_path(parts.path))
+        let backend = AnyBackend::detect();
+        self.decide_by_words(authority(parts.origin), parts.path, words, backend)
     }
 
     /// The filter that a search begins with.
@@ -971,6 +1012,15 @@ fn plain_host(origin: &[u8]) -> &[u8] {
     origin.get(start..).unwrap_or_default()
 }
 
+/// The host of an origin with a canonical key, and its port if it has one.
+#[inline]
+pub(crate) fn authority(origin: &[u8]) -> &[u8] {
+    match memchr::memmem::find(origin, b"://") {
+        Some(at) => &origin[at + 3..],
+        None => origin,
+    }
+}
+
 /// As [`first_suffix`], of the host in a plain origin of `len` bytes at the start of `text`. Such a
 /// host is not an address. Cost: one vector step, if the host has less than 32 bytes.
 #[inline(always)]
@@ -1033,6 +1083,7 @@ pub(crate) struct SearchMemory {
     origin: Vec<u8>,
     /// What the lists say about it.
     entries: OriginEntries,
+    pub(crate) words: WordMemory,
 }
 
 impl<'l> ListSearcher<'l> {
@@ -1102,7 +1153,18 @@ impl<'l> ListMatch<'l> {
     fn entry_text(&self) -> Result<String> {
         let mark = if self.is_exception() { "@@" } else { "" };
         let lists = self.lists;
+        let word_text = |word| {
+            word_text(&lists.file, word).map(|text| String::from_utf8_lossy(text).into_owned())
+        };
         Ok(match self.decision.entry {
+            EntryPlace::Word { word } => format!("word:{}", word_text(word)?),
+            EntryPlace::Substring { word } => format!("substring:{}", word_text(word)?),
+            EntryPlace::SoftWords { first, last } if first == last => {
+                format!("soft:{}", word_text(first)?)
+            }
+            EntryPlace::SoftWords { first, last } => {
+                format!("soft:{},{}", word_text(first)?, word_text(last)?)
+            }
             EntryPlace::Domain { host } => format!("{mark}{}", lists.host_text(host)?),
             EntryPlace::Host { host } => {
                 let text = lists.host_text(host)?;

@@ -161,10 +161,15 @@ fn url() -> impl Strategy<Value = UrlParts> {
     })
 }
 
+/// The number of random cases of each property.
+pub(super) fn rounds() -> u32 {
+    let rounds = std::env::var("ROBOSIEVE_TEST_LIST_ROUNDS");
+    rounds.map_or(400, |rounds| rounds.parse().unwrap())
+}
+
 fn cases() -> ProptestConfig {
-    let cases = std::env::var("ROBOSIEVE_TEST_LIST_ROUNDS");
     ProptestConfig {
-        cases: cases.map_or(400, |cases| cases.parse().unwrap()),
+        cases: rounds(),
         failure_persistence: None,
         ..ProptestConfig::default()
     }

@@ -73,6 +73,10 @@ fn short_name(reason: NotAnEntry) -> &'static str {
         NotAnEntry::PortZero => "port 0",
         NotAnEntry::LongPath => "long path",
         NotAnEntry::OneLabel => "one label",
+        NotAnEntry::WordCharacter => "word character",
+        NotAnEntry::NotAscii => "not ASCII",
+        NotAnEntry::SubstringBound => "bound",
+        NotAnEntry::LongWord => "long word",
     }
 }
 

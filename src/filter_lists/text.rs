@@ -1,6 +1,7 @@
 //! Reads a whole filter list, line by line in bounded memory, and counts what it holds.
 
 use super::entry::{Entry, EntryOptions, NotAnEntry, ParsedLine, Scratch, parse_line};
+use super::word::{WordKind, parse_word};
 use crate::bytes::is_invisible;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
@@ -60,8 +61,40 @@ pub(super) fn read_entries<F: FnMut(Entry<'_>)>(
     report: &mut ListReport,
     found: &mut F,
 ) -> io::Result<()> {
-    let mut lines = BoundedLines::new(reader);
     let mut scratch = Scratch::default();
+    read_lines(reader, report, |text, report| {
+        let exceptions = &mut report.exceptions;
+        parse_line(text, options, &mut scratch, &mut |entry: Entry<'_>| {
+            *exceptions += u64::from(entry.is_exception);
+            found(entry);
+        })
+    })
+}
+
+/// Reads a list of words, as [`read_entries`] reads entries.
+pub(super) fn read_words<F: FnMut(&[u8])>(
+    reader: impl BufRead,
+    kind: WordKind,
+    report: &mut ListReport,
+    found: &mut F,
+) -> io::Result<()> {
+    let mut word = Vec::new();
+    read_lines(reader, report, |text, _| {
+        let parsed = parse_word(text, kind, &mut word);
+        if parsed.entries > 0 {
+            found(&word);
+        }
+        parsed
+    })
+}
+
+/// Reads the lines of a list, and counts what `parse` makes of each.
+fn read_lines(
+    reader: impl BufRead,
+    report: &mut ListReport,
+    mut parse: impl FnMut(&[u8], &mut ListReport) -> ParsedLine,
+) -> io::Result<()> {
+    let mut lines = BoundedLines::new(reader);
     let mut is_first = true;
     while let Some(line) = lines.next_line()? {
         let marked = line.text.strip_prefix(b"\xef\xbb\xbf");
@@ -73,11 +106,7 @@ pub(super) fn read_entries<F: FnMut(Entry<'_>)>(
                 ..ParsedLine::default()
             }
         } else {
-            let exceptions = &mut report.exceptions;
-            parse_line(text, options, &mut scratch, &mut |entry: Entry<'_>| {
-                *exceptions += u64::from(entry.is_exception);
-                found(entry);
-            })
+            parse(text, report)
         };
         report.add(text, parsed);
     }

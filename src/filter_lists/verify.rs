@@ -7,10 +7,12 @@ use super::compile::{encode_group, group_rule};
 use super::entry::MAX_HOST;
 use super::format::{
     CLASS_ROW_LEN, ClassRow, HOST_PATHS_LEN, HOSTS_PER_BLOCK, HostFilter, HostPathsRow, LABEL_END,
-    PATH_ENTRY_LEN, PATH_GROUP_LEN, PathEntryRow, PathGroupRow, class_width, hash_host,
-    is_list_name, is_top_label,
+    PATH_ENTRY_LEN, PATH_GROUP_LEN, PathEntryRow, PathGroupRow, WORD_ROW_LEN, WordFilter, WordRow,
+    class_width, hash_host, is_list_name, is_top_label,
 };
 use super::read::FilterLists;
+use super::word::word_filter;
+use super::words::{MAX_WORD, fold, word_count, word_text};
 use crate::bytes::wire::{bytes, u32_at};
 use crate::error::{Error, Result};
 use crate::matcher::rule_set::RuleSet;
@@ -59,6 +61,7 @@ impl FilterLists {
         let with_paths = self.verify_class_use(&classes)?;
         let groups = self.verify_host_paths(&with_paths)?;
         let entries = self.verify_groups(&groups, &mut used_sets)?;
+        let words = self.verify_words(&mut used_sets)?;
         if let Some(set) = used_sets.iter().skip(1).position(|is_used| !is_used) {
             return Err(Error::corrupt(format!("no entry has the set {}", set + 1)));
         }
@@ -72,7 +75,76 @@ impl FilterLists {
                 stated[0], stated[1], stated[2]
             )));
         }
-        Ok(())
+        let stated = metadata.words.as_ref();
+        let stated = stated.map(|words| [words.words, words.soft_words, words.substrings]);
+        if stated != Some(words).filter(|words| *words != [0; 3]) {
+            return Err(Error::corrupt(format!(
+                "the metadata counts other words than the {words:?} in the sections"
+            )));
+        }
+        match &metadata.words {
+            Some(words) if words.soft_threshold == 0 => {
+                Err(Error::corrupt("no soft word is enough"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks the words; returns the numbers of hard words, soft words and substrings.
+    fn verify_words(&self, used_sets: &mut [bool]) -> Result<[u64; 3]> {
+        let rows = self.file.section(Section::Words);
+        let texts = self.file.section(Section::WordTexts);
+        let filter = self.file.section(Section::WordFilter);
+        let mut counts = [0; 3];
+        let count = word_count(&self.file);
+        if count == 0 {
+            verify_len("words", rows.len(), 0)?;
+            verify_len("word texts", texts.len(), 0)?;
+            return verify_len("word filter", filter.len(), 0).map(|()| counts);
+        }
+        verify_len(
+            "words",
+            rows.len(),
+            (count as usize + 1).saturating_mul(WORD_ROW_LEN),
+        )?;
+        let mut tokens = Vec::new();
+        let mut last: &[u8] = b"";
+        for number in 0..count {
+            let row = WordRow::decode(rows, number)?;
+            let text = word_text(&self.file, number)?;
+            let is_word = text.iter().all(|b| *b != 0 && fold(*b) == *b) && text.len() <= MAX_WORD;
+            let is_at_start = number > 0 || row.text == 0;
+            let sets = [row.word, row.soft_word, row.substring];
+            if !is_word || !is_at_start || text <= last || sets == [0; 3] {
+                return Err(Error::corrupt(format!("the word {number}")));
+            }
+            verify_word_row(rows, number, row)?;
+            for (set, count) in sets.into_iter().zip(&mut counts) {
+                if set != 0 {
+                    use_set(used_sets, set)?;
+                    *count += 1;
+                }
+            }
+            if row.is_token() {
+                tokens.push(text);
+            }
+            last = text;
+        }
+        let end = WordRow {
+            // A longer section has no row with its end, which is compared here.
+            text: u32::try_from(texts.len()).unwrap_or(NONE),
+            ..WordRow::default()
+        };
+        verify_word_row(rows, count, end)?;
+        verify_len(
+            "word filter",
+            filter.len(),
+            WordFilter::encoded_len(tokens.len()),
+        )?;
+        match word_filter(&tokens) == filter {
+            true => Ok(counts),
+            false => Err(Error::corrupt("the word filter is not that of the words")),
+        }
     }
 
     /// Checks the sets of lists; returns their number. The first is empty, and no other is.
@@ -590,6 +662,17 @@ struct EntryOrder {
     text: Vec<u8>,
     is_anchored: bool,
     is_listed: bool,
+}
+
+/// Checks that a row of words has these bytes.
+fn verify_word_row(rows: &[u8], number: u32, row: WordRow) -> Result<()> {
+    let mut encoded = Vec::with_capacity(WORD_ROW_LEN);
+    row.encode(&mut encoded);
+    let at = (number as usize).saturating_mul(WORD_ROW_LEN);
+    match encoded == bytes(rows, at, WORD_ROW_LEN, "a word")? {
+        true => Ok(()),
+        false => Err(Error::corrupt(format!("the row {number} of words"))),
+    }
 }
 
 /// Whether a stored host is a subdomain of another one.

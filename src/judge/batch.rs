@@ -32,7 +32,7 @@ use super::rows::{BATCH, LineRows, LineRun, RowSource, TimedRows};
 use super::verdicts_ref::{OriginContext, VerdictBits, VerdictsRef};
 use crate::error::Result;
 use crate::explain::{Reason, Verdict};
-use crate::filter_lists::{FilterLists, OriginEntries, list_path};
+use crate::filter_lists::{FilterLists, OriginEntries, authority, list_path};
 use crate::simd::{Backend, Kernel};
 use crate::snapshot::format::NONE;
 use crate::snapshot::history::Validity;
@@ -167,6 +167,9 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
         if let Some(lists) = &self.engine.lists {
             let possible = self.find_possible(runs, lists, backend);
             self.find_listed(runs, &possible, lists)?;
+            if lists.have_words() {
+                self.find_words(runs, lists, backend)?;
+            }
         }
         self.hash(runs);
         self.probe(runs);
@@ -183,7 +186,7 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
             // Runs of unknown origins need no look-up. They wait until the next run of a known
             // origin, so that consecutive ones are emitted together.
             let is_absent = (runs.probes[run] == Probe::ABSENT) & (runs.lens[run] > 0);
-            let entries = self.listed.take(run);
+            let entries = self.take_listed(runs, run);
             if is_absent & !self.engine.options.any_scheme & entries.is_none() {
                 continue;
             }
@@ -268,8 +271,44 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
         self.listed.finish_searches(lists)
     }
 
-    /// Judges the rows of a run whose origin has entries in filter lists. The verdicts are those of
-    /// other rows; [`set_listed`](Emitter::set_listed) says what the lists do.
+    /// Finds the listed words of each row, unless its origin is not plain.
+    #[inline(never)]
+    fn find_words(
+        &mut self,
+        runs: &OriginRuns,
+        lists: &FilterLists,
+        backend: impl Backend,
+    ) -> Result<()> {
+        for run in 0..runs.count.min(BATCH) {
+            let len = runs.lens[run] as usize;
+            if len == 0 {
+                continue;
+            }
+            for row in runs.rows(run) {
+                let origin = authority(&self.rows.text(row)[..len]);
+                let rest = self.rows.rest(row, len);
+                let memory = &mut self.scratch.list_memory.words;
+                if let Some(found) = lists.decide_by_words(origin, rest, memory, backend)? {
+                    self.listed.push_word(row, found);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What filter lists say about a run; `None` if they do not name any of its rows. Runs are asked
+    /// for in ascending order.
+    #[inline(always)]
+    fn take_listed(&mut self, runs: &OriginRuns, run: usize) -> Option<OriginEntries> {
+        let entries = self.listed.take(run);
+        if entries.is_none() && self.listed.have_words_in(runs.rows(run)) {
+            return Some(OriginEntries::default());
+        }
+        entries
+    }
+
+    /// Judges the rows of a run whose origin has entries in filter lists, or some of whose rows have
+    /// listed words. The verdicts are those of other rows; [`set_listed`](Emitter::set_listed) says what the lists do.
     #[inline(never)]
     fn judge_listed_run(
         &mut self,
@@ -282,15 +321,22 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
         let Some(lists) = &self.engine.lists else {
             return Ok(());
         };
-        if let Some(decision) = entries.decision_of_all() {
+        let of_all = entries.decision_of_all();
+        // Words count where no entry for the host or the path decides.
+        let of_rows =
+            of_all.filter(|all| all.is_some() || !self.listed.have_words_in(rows.clone()));
+        if let Some(decision) = of_rows {
             self.emitter.set_listed(&self.rows, decision)?;
             self.judge_run_of_any_time(runs, run, rows, backend)?;
         } else {
             let len = runs.lens[run] as usize;
             let origin = &self.rows.text(rows.start)[..len];
             for row in rows {
-                let path = list_path(self.rows.rest(row, len));
-                let decision = lists.decide(origin, entries, &path)?;
+                let decision = match of_all {
+                    Some(decision) => decision,
+                    None => lists.decide(origin, entries, &list_path(self.rows.rest(row, len)))?,
+                };
+                let decision = decision.or_else(|| self.listed.word_in(row));
                 self.emitter.set_listed(&self.rows, decision)?;
                 self.judge_run_of_any_time(runs, run, row..row + 1, backend)?;
             }
@@ -533,7 +579,7 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
         }
         for run in 0..runs.count.min(BATCH) {
             let rows = runs.rows(run);
-            match self.listed.take(run) {
+            match self.take_listed(runs, run) {
                 _ if runs.lens[run] == 0 => self.judge_unsplit_as_of(rows)?,
                 None => self.judge_run_as_of(runs, run, rows, backend)?,
                 Some(entries) => self.judge_listed_run(runs, run, rows, &entries, backend)?,

@@ -64,7 +64,7 @@ pub(crate) struct Scratch<'s> {
     pub(super) origins: OriginCache<'s>,
     pub(super) matching: Matching,
     /// What the filter lists say about the origin of the last single URL.
-    list_memory: SearchMemory,
+    pub(super) list_memory: SearchMemory,
     /// Their entry that decides about it.
     listed: Option<ListDecision>,
 }

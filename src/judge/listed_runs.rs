@@ -4,8 +4,10 @@
 //! loop over all runs compares its number with the next of them. The searches for their entries
 //! take turns, and overlap their cache misses.
 
+use super::rows::BATCH;
 use crate::error::Result;
-use crate::filter_lists::{FilterLists, OriginEntries, OriginSearch};
+use crate::filter_lists::{FilterLists, ListDecision, OriginEntries, OriginSearch};
+use std::ops::Range;
 
 /// The runs of a batch whose origins may have entries in a filter list, in ascending order.
 #[derive(Debug, Default)]
@@ -15,6 +17,10 @@ pub(super) struct ListedRuns<'d> {
     searches: Vec<OriginSearch<'d>>,
     /// The first that was not taken.
     next: usize,
+    /// The rows of the batch with listed words, ascending, and what decides about each.
+    words: Vec<(usize, ListDecision)>,
+    /// A bit for each of these rows.
+    has_words: u64,
 }
 
 impl<'d> ListedRuns<'d> {
@@ -23,6 +29,8 @@ impl<'d> ListedRuns<'d> {
         self.searches.clear();
         self.runs.clear();
         self.next = 0;
+        self.words.clear();
+        self.has_words = 0;
     }
 
     /// Adds a run. It is later in the batch than those before.
@@ -46,6 +54,30 @@ impl<'d> ListedRuns<'d> {
         self.next += 1;
         let entries = search.take_entries();
         (!entries.is_empty()).then_some(entries)
+    }
+
+    /// Adds the decision by the words of a row, which is after the rows before.
+    pub(super) fn push_word(&mut self, row: usize, decision: ListDecision) {
+        self.has_words |= 1 << (row % BATCH);
+        self.words.push((row, decision));
+    }
+
+    /// Whether some of these rows have listed words.
+    #[inline(always)]
+    pub(super) fn have_words_in(&self, rows: Range<usize>) -> bool {
+        self.has_words != 0
+            && rows
+                .into_iter()
+                .any(|row| self.has_words >> (row % BATCH) & 1 == 1)
+    }
+
+    /// The decision by the words of a row, if it has listed ones.
+    pub(super) fn word_in(&self, row: usize) -> Option<ListDecision> {
+        let place = self
+            .words
+            .binary_search_by_key(&row, |(row, _)| *row)
+            .ok()?;
+        self.words.get(place).map(|(_, decision)| *decision)
     }
 }
 
@@ -124,12 +156,23 @@ mod tests {
             fn batches_ask_lists_as_single_look_ups_do(
                 lines in vec(line(), 1..30),
                 exceptions in vec(line(), 0..5),
+                has_words in any::<bool>(),
                 urls in vec((url(), 1..4usize), 1..90),
                 times in vec(select(vec![None, Some(500), Some(1_500), Some(2_500)]), 300),
             ) {
                 let mut compiler = ListCompiler::new().allow_suffixes(true);
                 prop_assume!(compiler.add("own", ListKind::Block, lines.join("\n").as_bytes()).is_ok());
                 let _ = compiler.add("ours", ListKind::Allow, exceptions.join("\n").as_bytes());
+                if has_words {
+                    let words = [
+                        ("hard", ListKind::Words, "word\nuk"),
+                        ("soft", ListKind::SoftWords, "soft\ntender"),
+                        ("parts", ListKind::Substrings, "bigwin"),
+                    ];
+                    for (name, kind, text) in words {
+                        compiler.add(name, kind, text.as_bytes()).unwrap();
+                    }
+                }
                 let lists = FilterLists::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
                 // Neighbours often have the same URL.
                 let rows: Vec<&[u8]> = urls

@@ -127,12 +127,15 @@ pub(crate) enum Section {
     PathRules = 36,
     PathEntries = 37,
     PathTexts = 38,
+    Words = 39,
+    WordTexts = 40,
+    WordFilter = 41,
     /// The checksums of the blocks of all other sections: the last one, whatever its number.
     Checksums = 13,
 }
 
 impl Section {
-    pub(crate) const ALL: [Self; 38] = [
+    pub(crate) const ALL: [Self; 41] = [
         Self::Metadata,
         Self::Index,
         Self::Origins,
@@ -170,11 +173,14 @@ impl Section {
         Self::PathRules,
         Self::PathEntries,
         Self::PathTexts,
+        Self::Words,
+        Self::WordTexts,
+        Self::WordFilter,
         Self::Checksums,
     ];
 
     /// The sections of a file of filter lists, without the checksums.
-    pub(crate) const LISTS: [Self; 13] = [
+    pub(crate) const LISTS: [Self; 16] = [
         Self::ListMetadata,
         Self::HostFilter,
         Self::HostIndex,
@@ -188,6 +194,9 @@ impl Section {
         Self::PathRules,
         Self::PathEntries,
         Self::PathTexts,
+        Self::Words,
+        Self::WordTexts,
+        Self::WordFilter,
     ];
 
     /// The sections of the history, without the rules of old texts.
@@ -260,6 +269,9 @@ impl Section {
             Self::PathRules => "path rules",
             Self::PathEntries => "path entries",
             Self::PathTexts => "path texts",
+            Self::Words => "words",
+            Self::WordTexts => "word texts",
+            Self::WordFilter => "word filter",
             Self::Checksums => "checksums",
         }
     }

@@ -302,6 +302,11 @@ mod tests {
         "block",
         "allow",
         "allow_suffixes",
+        "block_words",
+        "soft_words",
+        "soft_threshold",
+        "block_substrings",
+        "words_in",
     ];
     /// The options that change no byte of an output and no count, or that are checked separately.
     const OTHERS: &[&str] = &[
