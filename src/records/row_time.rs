@@ -366,6 +366,8 @@ mod tests {
         /// The last second of a period is in it, and the next second is not.
         #[test]
         fn low_precision_is_the_last_second(time in times(), cut in 0..5_usize) {
+            // The last second of the year 9999, and of its last month and day, is not a time.
+            prop_assume!(time < 253_370_764_800);
             let len = [4, 6, 8, 10, 12][cut];
             let digits = |time| {
                 let instant = Timestamp::from_second(time).unwrap();
@@ -373,10 +375,7 @@ mod tests {
             };
             let last = parse_index_time(digits(time).as_bytes()).unwrap();
             prop_assert_eq!(digits(last), digits(time));
-            // Times end with the year 9999.
-            if last < 253_402_207_200 {
-                prop_assert_ne!(digits(last + 1), digits(time));
-            }
+            prop_assert_ne!(digits(last + 1), digits(time));
             if len <= 8 {
                 prop_assert_eq!(parse_row_time(digits(time).as_bytes()), Some(last));
             }
