@@ -1,12 +1,14 @@
-"""Own lists: what the domains of UT1 cost in a pass that judges, and what other programs take for them.
+"""Own lists: what the domains of UT1 and lists of words cost in a pass that judges, and what other programs take.
 
-The list travels in the package datatrove, which also is a contestant. Others are adblock (adblock-rust), DuckDB and
-`grep -F -f`; one that is not installed is left out.
+The list of domains travels in the package datatrove, which also is a contestant. Others are adblock (adblock-rust),
+DuckDB and `grep -F -f`; one that is not installed is left out.
 """
 
+import hashlib
 import importlib.metadata
 import importlib.util
 import pathlib
+import re
 import resource
 import shutil
 import statistics
@@ -19,6 +21,9 @@ from . import data, record
 RUNS = 9
 # The lines of the list in random order that slow contestants get.
 SAMPLE = 20_000
+# The lists of words by their names: the option that names them, and how many.
+WORDS = {"1,000 words": ("--block-words", 1_000), "10,000 words": ("--block-words", 10_000),
+         "1,000 substrings": ("--block-substrings", 1_000)}
 
 # Each gets the files of domains and of URLs, and prints the seconds for all URLs and how many it lists.
 DATATROVE = """
@@ -80,7 +85,7 @@ def run(options):
         longer = data.longer(inputs, place) if options.real else inputs
         return (
             f"{count:,} lines. Compiled in {compiling:.1f} s of processor time, {size:,} bytes.\n\n"
-            f"{costs(robosieve, longer, snapshot, own)}\n{rivals(robosieve, inputs.lists['unsorted'], own, domains, place)}"
+            f"{costs(robosieve, longer, snapshot, own)}\n{words(robosieve, longer, snapshot, place)}\n{rivals(robosieve, inputs.lists['unsorted'], own, domains, place)}"
         )
 
 
@@ -122,6 +127,38 @@ def costs(robosieve, inputs, snapshot, own):
         rows.append([name, *(f"{median:.1f}" for median in medians), f"{more:.1f}", f"{ratio:.2f}"])
     head = ["user time, 1 thread, ns per URL", "robots.txt", "robots.txt and list", "list", "more with the list", "ratio"]
     note = f"Medians of {RUNS} alternating runs of whole commands after a warm-up run; the last two are those of pairs.\n"
+    return f"{note}\n{record.table(head, rows)}"
+
+
+def words(robosieve, inputs, snapshot, place):
+    """Nanoseconds of user time per line that lists of words add to robots.txt files, and the lines that they list."""
+    tokens = sorted(set(re.findall(rb"[a-z]{4,}", inputs.lists["unsorted"].read_bytes().lower())),
+                    key=lambda token: hashlib.sha256(token).digest())
+    judge = ["-s", snapshot, "-a", "GPTBot"]
+    ways = {"robots": judge}
+    for name, (option, count) in WORDS.items():
+        own = place / f"{name.replace(' ', '-')}.rlists"
+        texts = place / "words.txt"
+        texts.write_bytes(b"\n".join(tokens[:count]))
+        subprocess.run([robosieve, "lists", "-q", "-o", own, option, texts], check=True)
+        ways[name] = [*judge, "--lists", own]
+    filter_ = [robosieve, "-j", "1", "filter", "-q", "--no-verify", "-o", "/dev/null"]
+    rows = []
+    for list_, file in inputs.lists.items():
+        lines = sum(1 for _ in open(file, "rb"))
+        found = {way: [] for way in ways}
+        for turn in range(RUNS + 1):
+            order = ways if turn % 2 else reversed(ways)
+            for way in order:
+                found[way].append(processor([*filter_, *ways[way], file]) / lines * 1e9)
+        for way in WORDS:
+            more = statistics.median(one - other for one, other in zip(found[way][1:], found["robots"][1:]))
+            listed = place / "listed.txt"
+            subprocess.run([*filter_, *ways[way], file, "--listed-to", listed], check=True)
+            share = sum(1 for _ in open(listed, "rb")) / lines
+            rows.append([list_, way, f"{statistics.median(found['robots'][1:]):.1f}", f"{more:.1f}", f"{share:.1%}"])
+    head = ["words, user time, 1 thread, ns per URL", "list", "robots.txt", "more with the list", "listed"]
+    note = f"Words are tokens of the URLs in random order. Medians of {RUNS} alternating runs after a warm-up run.\n"
     return f"{note}\n{record.table(head, rows)}"
 
 
