@@ -43,9 +43,10 @@ pub unsafe extern "C" fn robosieve_lists_open(
         let (out, path) = unsafe { (output(out, 1, "out")?, c_text(path, "path")) };
         out[0].write(ptr::null_mut());
         check_flags(flags, robosieve_open_flag::VerifyChecksums as u32)?;
-        let lists = FilterLists::open(path_of(path?)?)?;
+        let path = path_of(path?)?;
+        let lists = FilterLists::open(&path)?;
         if flags & robosieve_open_flag::VerifyChecksums as u32 != 0 {
-            verify_on_threads(lists.byte_len(), || lists.verify_checksums())?;
+            verify_on_threads(&path, lists.byte_len(), || lists.verify_checksums())?;
         }
         // A name without a NUL byte is one of letters, digits and `-_.`; a forged file may have another.
         let names = lists.metadata().lists.iter();

@@ -4,7 +4,7 @@ use super::pointers::{c_text, check_flags, close, output, reference};
 use super::status::{Failure, guard, guard_value, robosieve_status};
 use crate::snapshot::Snapshot;
 use std::ffi::{CStr, CString, c_char};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::Arc;
 
@@ -49,8 +49,7 @@ pub unsafe extern "C" fn robosieve_snapshot_open(
         let path = path_of(path?)?;
         let snapshot = Snapshot::open(&path)?;
         if flags & robosieve_open_flag::VerifyChecksums as u32 != 0 {
-            let verify = || snapshot.verify_checksums().map_err(|err| err.at(&path));
-            verify_on_threads(snapshot.byte_len(), verify)?;
+            verify_on_threads(&path, snapshot.byte_len(), || snapshot.verify_checksums())?;
         }
         out[0].write(Box::into_raw(Box::new(robosieve_snapshot {
             snapshot: Arc::new(snapshot),
@@ -62,14 +61,17 @@ pub unsafe extern "C" fn robosieve_snapshot_open(
 /// The checksums of a shorter file are computed on the calling thread anyway.
 const SINGLE_THREADED: u64 = 1 << 20;
 
-/// Compares all checksums, on threads that end with the call.
+/// Compares all checksums of the file at `path`, on threads that end with the call. The message of
+/// a failure begins with the path.
 ///
 /// The threads of rayon's global pool would stay. After a fork, they are missing in the child,
 /// whose next call would wait for them forever.
 pub(super) fn verify_on_threads(
+    path: &Path,
     byte_len: u64,
     verify: impl FnOnce() -> crate::error::Result<()> + Send,
 ) -> Result<(), Failure> {
+    let verify = || verify().map_err(|err| err.at(path));
     if byte_len <= SINGLE_THREADED {
         return Ok(verify()?);
     }
@@ -77,7 +79,7 @@ pub(super) fn verify_on_threads(
         .build_scoped(|thread| thread.run(), |pool| pool.install(verify));
     verified.map_err(|err| Failure {
         status: robosieve_status::Io,
-        message: format!("cannot start threads: {err}"),
+        message: format!("{}: cannot start threads: {err}", path.display()),
     })??;
     Ok(())
 }
@@ -201,14 +203,20 @@ mod tests {
     fn large_snapshots_are_verified_as_a_whole() {
         let mut bytes = large();
         assert!(bytes.len() as u64 > SINGLE_THREADED, "{}", bytes.len());
+        let path = Path::new("large.rsieve");
         let verify = |bytes: Vec<u8>| {
             let snapshot = Snapshot::new(bytes).unwrap();
-            verify_on_threads(snapshot.byte_len(), || snapshot.verify_checksums())
+            verify_on_threads(path, snapshot.byte_len(), || snapshot.verify_checksums())
         };
         verify(bytes.clone()).unwrap();
         let middle = bytes.len() / 2;
         bytes[middle] ^= 1;
         let failure = verify(bytes).unwrap_err();
         assert_eq!(failure.status, robosieve_status::Corrupt);
+        assert!(
+            failure.message.starts_with("large.rsieve: "),
+            "{}",
+            failure.message
+        );
     }
 }
