@@ -543,7 +543,7 @@ fn judge_with_damage(lists: &[u8], at: usize) -> Option<Judge> {
         *byte = !*byte;
     }
     let lists = FilterLists::new(bytes).ok()?;
-    Some(judge_of_shop().with_lists(lists).unwrap())
+    Some(judge_of_shop().with_lists(lists))
 }
 
 /// A judge of a snapshot with one site.
@@ -670,7 +670,7 @@ fn lists_that_change_during_a_run_are_an_error() {
     let dir = lists_dir();
     let path = dir.path("own.rlists");
     let lists = FilterLists::open(&path).unwrap();
-    let judge = judge_of_shop().with_lists(lists).unwrap();
+    let judge = judge_of_shop().with_lists(lists);
     let job = || {
         let list = Input::from_reader("list", b"https://shop.example/cart\n".as_slice());
         Job::new(&judge).filter(vec![list], Outputs::default())

@@ -155,10 +155,10 @@ impl JudgeRunArgs {
             Some(path) => judge.map_err(|err| err.at(path))?,
             None => judge?,
         };
-        match own {
+        Ok(match own {
             Some(own) => judge.with_lists(own.lists.clone()),
-            None => Ok(judge),
-        }
+            None => judge,
+        })
     }
 
     fn judged_by(&self, own: Option<&OwnLists>) -> JudgedBy {

@@ -28,9 +28,9 @@ const LIST_OPTIONS: [&str; 5] = [
 pub(crate) struct ListArgs {
     /// Own lists, compiled by `robosieve lists`
     ///
-    /// `filter` keeps no URL that a list names, whatever its robots.txt says. `annotate` and `check`
-    /// show the lists and the entry that name a URL. The lists join a snapshot; `filter` and
-    /// `annotate` also work with lists alone.
+    /// `filter` keeps no URL that a list names, whatever its robots.txt says. `annotate` and
+    /// `check` show the lists and the entry that name a URL. The lists join a snapshot; `filter`
+    /// and `annotate` also work with lists alone.
     #[arg(
         long,
         value_name = "FILE",
@@ -40,8 +40,8 @@ pub(crate) struct ListArgs {
     /// Own list as a text: domains, hosts and URL prefixes
     ///
     /// `robosieve lists --help` has the forms of its lines. It is compiled for this run; compile a
-    /// list of millions once, for --lists. NAME is the name of the list in counts and values. Repeat
-    /// the option for each further list.
+    /// list of millions once, for --lists. NAME is the name of the list in counts and values.
+    /// Repeat the option for each further list.
     #[arg(
         long,
         value_name = "[NAME=]LIST",

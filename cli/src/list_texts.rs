@@ -30,9 +30,14 @@ pub(crate) const ANY_WORDS: &str = "any-words";
 pub(crate) struct ListTextArgs {
     /// A list whose entries are exceptions; repeat the option for more
     ///
-    /// An exception wins against an entry that is no more specific: of a host with as many labels or
-    /// fewer, and there of a path that is as long or shorter.
-    #[arg(long, value_name = "[NAME=]LIST", value_parser = clap::value_parser!(OsString), help_heading = COMMON)]
+    /// An exception wins against an entry that is no more specific: of a host with as many labels
+    /// or fewer, and there of a path that is as long or shorter.
+    #[arg(
+        long,
+        value_name = "[NAME=]LIST",
+        value_parser = clap::value_parser!(OsString),
+        help_heading = COMMON
+    )]
     pub allow: Vec<OsString>,
     /// Accept public suffixes such as `com` and `co.uk` as domains
     ///

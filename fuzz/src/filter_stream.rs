@@ -84,7 +84,7 @@ pub(crate) fn judge(options: u8) -> Judge {
     let judge = Judge::new(snapshot(), agents, JudgeOptions::default().unknown(unknown)).unwrap();
     match options >> 3 & 1 {
         0 => judge,
-        _ => judge.with_lists(lists()).unwrap(),
+        _ => judge.with_lists(lists()),
     }
 }
 

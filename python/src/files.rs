@@ -71,12 +71,10 @@ impl JobOptions {
     /// would keep the lists open.
     fn judge(&self, py: Python<'_>, snapshot: &Snapshot) -> PyResult<Judge> {
         let judge = snapshot.judge(py, &self.agents, self.judge)?;
-        let Some(lists) = self.opened_lists() else {
-            return Ok(judge);
-        };
-        judge
-            .with_lists(FilterLists::clone(lists.opened()))
-            .map_err(|err| snapshot.exception(py, err))
+        Ok(match self.opened_lists() {
+            Some(lists) => judge.with_lists(FilterLists::clone(lists.opened())),
+            None => judge,
+        })
     }
 
     fn opened_lists(&self) -> Option<&Lists> {

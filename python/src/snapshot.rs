@@ -157,9 +157,7 @@ impl Snapshot {
             return Ok(judge);
         }
         let judge = self.judge(py, specs, options)?;
-        let judge = judge
-            .with_lists(FilterLists::clone(lists))
-            .map_err(|err| self.exception(py, err))?;
+        let judge = judge.with_lists(FilterLists::clone(lists));
         self.cache_judge(specs, options, Some(lists), &judge);
         Ok(judge)
     }

@@ -1,17 +1,12 @@
 //! The parts of a host: its registrable domain and its last label.
 
-use std::net::Ipv4Addr;
+use crate::url::is_address;
 
 /// A host without its final dot: both spellings name the same host.
 pub(in crate::analysis) fn without_final_dot(host: &str) -> &str {
     host.strip_suffix('.')
         .filter(|host| !host.is_empty())
         .unwrap_or(host)
-}
-
-/// Whether a canonical host is an IPv4 or IPv6 address.
-pub(in crate::analysis) fn is_address(host: &str) -> bool {
-    host.starts_with('[') || host.parse::<Ipv4Addr>().is_ok()
 }
 
 /// The registrable domain of a host, by the public suffix list, without a final dot: the column
@@ -25,7 +20,7 @@ pub(in crate::analysis) fn is_address(host: &str) -> bool {
 #[cfg(feature = "domains")]
 pub fn registrable_domain(host: &str) -> &str {
     let host = without_final_dot(host);
-    if is_address(host) {
+    if is_address(host.as_bytes()) {
         return host;
     }
     psl::domain_str(host).unwrap_or(host)
@@ -35,7 +30,7 @@ pub fn registrable_domain(host: &str) -> &str {
 /// `None` for an address. A host of dots has an empty label.
 pub(in crate::analysis) fn last_label(host: &str) -> Option<&str> {
     let host = host.trim_end_matches('.');
-    if is_address(host) {
+    if is_address(host.as_bytes()) {
         return None;
     }
     Some(host.rsplit_once('.').map_or(host, |(_, label)| label))

@@ -21,12 +21,13 @@
 //! | `# …`, `! …`, `[Adblock Plus 2.0]`, and ` # …` after an entry | nothing: a comment |
 
 use super::format::Scheme;
+use super::read::OriginParts;
 use crate::bytes::{is_white_space, trim};
 use crate::profile::Profile;
 use crate::robots::pattern::{MAX_PRIORITY, Pattern};
-use crate::url;
 use crate::url::split::authority_start;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use crate::url::{self, is_address};
+use std::net::{IpAddr, Ipv6Addr};
 use std::str::FromStr;
 
 /// The hosts that an entry covers.
@@ -456,9 +457,9 @@ impl<F: FnMut(Entry<'_>)> LineParser<'_, F> {
         }
         // The profiles differ only in user information with a `;`, which is dropped here.
         let parts = url::split(full, Profile::Rfc9309, key).ok_or_else(|| host_defect(url))?;
-        let origin = OriginParts::of(parts.origin, scheme.len()).ok_or(NotAnEntry::NoHost)?;
+        let origin = OriginParts::of(parts.origin).ok_or(NotAnEntry::NoHost)?;
         let host = origin.host;
-        let is_address = host.starts_with(b"[") || parse_ascii::<Ipv4Addr>(host).is_some();
+        let is_address = is_address(host);
         if !is_address {
             refuse_host_name(host)?;
             // A rule for parts of URLs, such as `_banner_` or `-ad.`, looks like a host too.
@@ -563,35 +564,6 @@ impl<'t> UrlText<'t> {
     fn has_fragment(&self) -> bool {
         let start = memchr::memchr(b'#', self.rest);
         start.is_some_and(|start| start + 1 < self.rest.len())
-    }
-}
-
-/// The parts of an origin's key.
-struct OriginParts<'k> {
-    scheme: &'k [u8],
-    /// Without a dot at its end.
-    host: &'k [u8],
-    port: Option<u16>,
-}
-
-impl<'k> OriginParts<'k> {
-    fn of(key: &'k [u8], scheme_len: usize) -> Option<Self> {
-        let (scheme, rest) = key.split_at_checked(scheme_len)?;
-        let authority = rest.strip_prefix(b"://")?;
-        // The colons of an IPv6 address stand within brackets.
-        let colon = memchr::memrchr(b':', authority).filter(|_| !authority.ends_with(b"]"));
-        let (host, port) = match colon {
-            Some(colon) => (authority.get(..colon)?, Some(authority.get(colon + 1..)?)),
-            None => (authority, None),
-        };
-        Some(Self {
-            scheme,
-            host: host.strip_suffix(b".").unwrap_or(host),
-            port: match port {
-                Some(digits) => Some(parse_ascii(digits)?),
-                None => None,
-            },
-        })
     }
 }
 

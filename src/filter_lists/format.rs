@@ -18,6 +18,7 @@
 use crate::bytes::wire::{Fields, array};
 use crate::error::Result;
 use crate::snapshot::format::{NONE, hash_key};
+use crate::url::is_address;
 use serde::{Deserialize, Serialize};
 
 /// The description of a file of filter lists.
@@ -477,17 +478,6 @@ impl HostFilter {
 #[inline]
 pub(super) fn hash_host(host: &[u8], seed: u64) -> u64 {
     hash_key(host, seed)
-}
-
-/// Whether a host in canonical form is an address: it has no subdomains, and is not in any domain.
-pub(super) fn is_address(host: &[u8]) -> bool {
-    match host.last() {
-        Some(b']') => true,
-        Some(last) if last.is_ascii_digit() => {
-            std::str::from_utf8(host).is_ok_and(|text| text.parse::<std::net::Ipv4Addr>().is_ok())
-        }
-        _ => false,
-    }
 }
 
 /// Whether a host in its stored form is a name of one label.

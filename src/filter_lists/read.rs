@@ -15,7 +15,7 @@
 use super::format::{
     ClassRow, HOST_PATHS_LEN, HOSTS_PER_BLOCK, HostFilter, HostPathsRow, LABEL_END, ListsMetadata,
     MAX_LABELS, PATH_ENTRY_LEN, PATH_GROUP_LEN, PathEntryRow, PathGroupRow, class_width, hash_host,
-    is_address, stored_bytes,
+    stored_bytes,
 };
 use super::words::{WordMemory, Words, word_text};
 use crate::bytes::wire::{array, bytes, u32_at};
@@ -30,7 +30,7 @@ use crate::snapshot::format::{FileKind, Section};
 use crate::snapshot::index::{self, BUCKET_LEN, Load, Probe};
 use crate::snapshot::section_file::SectionFile;
 use crate::url::escape::normalize_path;
-use crate::url::{self, default_port};
+use crate::url::{self, default_port, is_address};
 use ::bytes::Bytes;
 use std::borrow::Cow;
 use std::fmt;
@@ -200,12 +200,12 @@ struct HostPaths {
 
 /// The parts of the key of an origin that entries are compared with.
 #[derive(Clone, Copy, Debug)]
-struct OriginParts<'o> {
-    scheme: &'o [u8],
+pub(super) struct OriginParts<'o> {
+    pub scheme: &'o [u8],
     /// Without a dot at its end.
-    host: &'o [u8],
+    pub host: &'o [u8],
     /// The port that the key has.
-    port: Option<u16>,
+    pub port: Option<u16>,
 }
 
 impl fmt::Debug for FilterLists {
@@ -963,7 +963,7 @@ fn take(left: &mut usize, amount: usize, what: &str) -> Result<()> {
 
 impl<'o> OriginParts<'o> {
     /// The parts of a canonical key.
-    fn of(key: &'o [u8]) -> Option<Self> {
+    pub(super) fn of(key: &'o [u8]) -> Option<Self> {
         let scheme_end = memchr::memmem::find(key, b"://")?;
         let (scheme, authority) = (key.get(..scheme_end)?, key.get(scheme_end + 3..)?);
         // Colons within an IPv6 address are before its bracket.

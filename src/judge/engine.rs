@@ -129,10 +129,25 @@ impl<'s> Engine<'s> {
         })
     }
 
-    /// The same engine, which asks filter lists too.
-    pub(super) fn with_lists(mut self, lists: Option<FilterLists>) -> Self {
-        self.lists = lists;
-        self
+    /// This engine for another borrow of its snapshot, which asks filter lists too. The agents are
+    /// not looked up again.
+    pub(super) fn with_lists<'t>(&self, snapshot: &'t Snapshot, lists: FilterLists) -> Engine<'t> {
+        Engine {
+            snapshot,
+            view: snapshot.view(),
+            profile: self.profile,
+            policy: self.policy,
+            options: self.options,
+            agents: self.agents.clone(),
+            backend: self.backend,
+            id: ENGINES.fetch_add(1, Ordering::Relaxed),
+            chains: self.chains.clone(),
+            memo: OnceLock::new(),
+            old_view: snapshot.view_of(RuleSections::OLD),
+            old_chains: OnceLock::new(),
+            old_rules: Arc::clone(&self.old_rules),
+            lists: Some(lists),
+        }
     }
 
     /// For each agent the tokens of its chain that an old text with stored rules names.

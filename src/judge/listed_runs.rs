@@ -181,7 +181,7 @@ mod tests {
                     .collect();
                 let agents = ["FooBot".parse().unwrap(), "BarBot".parse().unwrap()];
                 let plain = Judge::new(snapshot(), &agents, JudgeOptions::default()).unwrap();
-                let judge = plain.with_lists(lists.clone()).unwrap();
+                let judge = plain.with_lists(lists.clone());
                 let is_listed = |url: &[u8]| {
                     let found = lists.find(url).unwrap();
                     found.is_some_and(|found| !found.is_exception())

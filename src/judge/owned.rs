@@ -73,17 +73,22 @@ impl Judge {
     ) -> Result<Self> {
         let engine = EngineCell::try_new(snapshot.into(), |snapshot| {
             Engine::new(snapshot, agents, options)
-        })?;
-        Ok(Self {
+        });
+        engine.map(Self::with_engine)
+    }
+
+    fn with_engine(engine: EngineCell) -> Self {
+        Self {
             engine: Arc::new(engine),
             pool: Arc::new(Pool::new()),
-        })
+        }
     }
 
     /// The same judge, which also asks filter lists about each URL, in the same pass:
     /// [`is_listed`](super::VerdictsRef::is_listed) has the answer. The verdicts do not change.
     ///
-    /// Verify the lists first ([`FilterLists::verify_checksums`]): judging does not.
+    /// Verify the lists first ([`FilterLists::verify_checksums`]): judging does not. Cost: a copy of
+    /// the agents, which are not looked up again.
     ///
     /// ```
     /// # #[cfg(feature = "filter-lists")] {
@@ -96,25 +101,17 @@ impl Judge {
     /// lists.add("ads", ListKind::Block, "ads.example\n".as_bytes())?;
     /// let lists = FilterLists::new(lists.finish()?.to_vec()?)?;
     /// let judge = Judge::new(snapshot, &["FooBot".parse()?], JudgeOptions::default())?;
-    /// let judge = judge.with_lists(lists)?;
+    /// let judge = judge.with_lists(lists);
     /// let verdicts = judge.judge(b"https://ads.example/")?;
     /// assert_eq!((verdicts.get(0), verdicts.is_listed()), (Verdict::Allowed, true));
     /// # }
     /// # Ok::<(), robosieve::Error>(())
     /// ```
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
-    pub fn with_lists(&self, lists: FilterLists) -> Result<Self> {
-        let engine = self.engine();
-        let engine = EngineCell::try_new(Arc::clone(self.snapshot()), |snapshot| {
-            let new = Engine::new(snapshot, engine.agents(), *engine.options())?;
-            Ok::<_, crate::error::Error>(new.with_lists(Some(lists)))
-        })?;
-        Ok(Self {
-            engine: Arc::new(engine),
-            pool: Arc::new(Pool::new()),
-        })
+    pub fn with_lists(&self, lists: FilterLists) -> Self {
+        let snapshot = Arc::clone(self.snapshot());
+        Self::with_engine(EngineCell::new(snapshot, |snapshot| {
+            self.engine().with_lists(snapshot, lists)
+        }))
     }
 
     /// A judge for other agents, with the same snapshot and options. Both share the rules of old
@@ -127,13 +124,11 @@ impl Judge {
         let old_rules = &self.engine().old_rules;
         let options = *self.engine().options();
         let engine = EngineCell::try_new(Arc::clone(self.snapshot()), |snapshot| {
-            let new = Engine::with_old_rules(snapshot, agents, options, Arc::clone(old_rules))?;
-            Ok::<_, crate::error::Error>(new.with_lists(self.engine().lists.clone()))
-        })?;
-        Ok(Self {
-            engine: Arc::new(engine),
-            pool: Arc::new(Pool::new()),
-        })
+            let mut new = Engine::with_old_rules(snapshot, agents, options, Arc::clone(old_rules))?;
+            new.lists = self.engine().lists.clone();
+            Ok::<_, crate::error::Error>(new)
+        });
+        engine.map(Self::with_engine)
     }
 
     /// The engine, for work in bulk.

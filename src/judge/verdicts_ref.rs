@@ -300,7 +300,7 @@ impl<'a> VerdictsRef<'a> {
     /// # let lists = FilterLists::new(compiler.finish()?.to_vec()?)?;
     /// # let snapshot = Snapshot::new(Compiler::default().finish()?.to_vec()?)?;
     /// # let judge = Judge::new(snapshot, &["FooBot".parse()?], JudgeOptions::default())?;
-    /// let judge = judge.with_lists(lists)?;
+    /// let judge = judge.with_lists(lists);
     /// let mut session = judge.session();
     /// let verdicts = session.judge(b"https://www.spam.example/")?;
     /// let entry = verdicts.list_match().unwrap();

@@ -63,9 +63,24 @@ impl FileKind {
     /// The error for bytes of another kind. It names their format, if known, and the command that
     /// makes a file of this kind of them.
     pub(super) fn mismatch(self, data: &[u8]) -> Error {
+        let format = FileFormat::of(data);
+        let advice = match format {
+            Some(FileFormat::Warc | FileFormat::Arc) if self == Self::Snapshot => {
+                Some("compile it first")
+            }
+            _ => format.and_then(FileFormat::unpack),
+        };
+        let what = match (format.map(FileFormat::name), advice) {
+            _ if data.is_empty() => ": it is empty".to_owned(),
+            (None, _) => String::new(),
+            (Some(name), None) => format!(" but {name}"),
+            (Some(name), Some(advice)) => format!(" but {name}; {advice}"),
+        };
         match self {
-            Self::Snapshot => not_a_snapshot(data),
-            Self::FilterLists => not_filter_lists(data),
+            Self::Snapshot => ErrorKind::NotASnapshot { what }.into(),
+            Self::FilterLists => {
+                Error::from(ErrorKind::NotFilterLists { what }).with_remedy(Remedy::CompileLists)
+            }
         }
     }
 
@@ -458,36 +473,6 @@ pub(super) fn decode_head(data: &[u8], kind: FileKind) -> Result<Head> {
         rows: decode_rows(&head, count, file_len, kind)?,
         seed: u64_at(&head, 24, "the seed of the index")?,
     })
-}
-
-/// The error for bytes that are not a snapshot. It names their format, if known, and the command
-/// that makes a snapshot of them.
-fn not_a_snapshot(data: &[u8]) -> Error {
-    let what = match FileFormat::of(data) {
-        _ if data.is_empty() => ": it is empty".to_owned(),
-        None => String::new(),
-        Some(format @ (FileFormat::Warc | FileFormat::Arc)) => {
-            format!(" but {}; compile it first", format.name())
-        }
-        Some(format) => match format.unpack() {
-            Some(unpack) => format!(" but {}; {unpack}", format.name()),
-            None => format!(" but {}", format.name()),
-        },
-    };
-    ErrorKind::NotASnapshot { what }.into()
-}
-
-/// As [`not_a_snapshot`], for filter lists.
-fn not_filter_lists(data: &[u8]) -> Error {
-    let what = match FileFormat::of(data) {
-        _ if data.is_empty() => ": it is empty".to_owned(),
-        None => String::new(),
-        Some(format) => match format.unpack() {
-            Some(unpack) => format!(" but {}; {unpack}", format.name()),
-            None => format!(" but {}", format.name()),
-        },
-    };
-    Error::from(ErrorKind::NotFilterLists { what }).with_remedy(Remedy::CompileLists)
 }
 
 /// Decodes the section table. All required sections are there, each once, and in the order of their
