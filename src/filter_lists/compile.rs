@@ -81,20 +81,27 @@ struct HostEntries {
     texts: Vec<u8>,
     /// The number of entries that the last compaction left.
     compacted: usize,
+    /// The bytes of `texts` that it left.
+    compacted_bytes: usize,
 }
 
 /// The entries for paths.
 #[derive(Debug, Default)]
 struct PathEntries {
     entries: Vec<PathEntry>,
+    /// The bytes of their hosts and patterns.
+    bytes: usize,
     /// As in [`HostEntries`].
     compacted: usize,
+    compacted_bytes: usize,
 }
 
 /// As many entries are sorted at once. So lists of a few million, which hardly repeat entries, are
 /// sorted once, at the end.
 const COMPACTED_HOSTS: usize = if cfg!(test) { 16 } else { 8 << 20 };
 const COMPACTED_PATHS: usize = if cfg!(test) { 8 } else { 1 << 20 };
+/// Or as many bytes of them: a path may have 64 KiB.
+const COMPACTED_BYTES: usize = if cfg!(test) { 64 } else { 128 << 20 };
 
 /// Whether the entries of a list are listed, or exceptions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -372,7 +379,9 @@ impl HostEntries {
     fn push(&mut self, entry: &Entry<'_>, list: u16) {
         let entry = HostEntry::new(entry, list, &mut self.texts);
         self.entries.push(entry);
-        if self.entries.len() >= COMPACTED_HOSTS.max(2 * self.compacted) {
+        if self.entries.len() >= COMPACTED_HOSTS.max(2 * self.compacted)
+            || self.texts.len() >= COMPACTED_BYTES.max(2 * self.compacted_bytes)
+        {
             self.compact();
         }
     }
@@ -405,15 +414,21 @@ impl HostEntries {
             entry.text = last.start as u64;
         }
         self.compacted = self.entries.len();
+        self.compacted_bytes = self.texts.len();
     }
 }
 
 impl PathEntries {
     fn push(&mut self, entry: PathEntry) {
+        self.bytes += entry.byte_len();
         self.entries.push(entry);
-        if self.entries.len() >= COMPACTED_PATHS.max(2 * self.compacted) {
+        if self.entries.len() >= COMPACTED_PATHS.max(2 * self.compacted)
+            || self.bytes >= COMPACTED_BYTES.max(2 * self.compacted_bytes)
+        {
             self.sort();
+            self.bytes = self.entries.iter().map(PathEntry::byte_len).sum();
             self.compacted = self.entries.len();
+            self.compacted_bytes = self.bytes;
         }
     }
 
@@ -474,6 +489,11 @@ fn sort_key(stored: &[u8]) -> u128 {
 }
 
 impl PathEntry {
+    /// The bytes of its host and its pattern.
+    fn byte_len(&self) -> usize {
+        self.host.len() + self.text.len()
+    }
+
     fn of(entry: &Entry<'_>, list: u16) -> Self {
         let path = entry.path.unwrap_or(b"/");
         let pattern = Pattern::of_rule(path, entry.is_exception, Profile::Google).pattern;
@@ -1116,5 +1136,24 @@ impl CompiledLists {
         let mut out = Cursor::new(Vec::new());
         self.write(&mut out)?;
         Ok(out.into_inner())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_entries_are_dropped_by_their_bytes_too() {
+        let mut compiler = ListCompiler::new();
+        let long = "a".repeat(COMPACTED_BYTES - 4);
+        let lines = format!("{long}.example\np.example/{long}\n").repeat(4);
+        compiler
+            .add("own", ListKind::Block, lines.as_bytes())
+            .unwrap();
+        // Without bytes, more entries than these are sorted at once.
+        let ListCompiler { hosts, paths, .. } = &compiler;
+        assert_eq!((hosts.entries.len(), paths.entries.len()), (1, 1));
+        assert_eq!(hosts.texts.len(), long.len() + ".example".len());
     }
 }
