@@ -209,6 +209,9 @@ fn other_files_than_lists_are_refused() {
     dir.write("fake.gz", "adult.example\n");
     dir.write("table.parquet", b"PAR1\x15\x04\x15\x10\x15\x14\x4c\x15");
     dir.done_line("lists -q -o own.rlists domains");
+    let mut magic = dir.read("own.rlists");
+    magic[6] ^= 0x20;
+    dir.write("magic", magic);
     dir.compile_small("web.rsieve");
     dir.all_fail(&[
         "lists page.html --find http://x/ | page.html: no line is an entry of a list: line 1 is `<!DOCTYPE html>`",
@@ -220,7 +223,8 @@ fn other_files_than_lists_are_refused() {
         "lists own.rlists --allow ours.txt | compiled already",
         "lists domains --verify --find http://x/ | --verify is for a compiled file",
         "lists missing --find http://x/ | missing: No such file",
-        "lists domains | nothing to do | -o FILE | --find URL",
+        "lists domains ours.txt | nothing to do with domains, ours.txt: | -o FILE | --find URL",
+        "lists magic --find http://x/ | magic: binary data, not a list of domains",
         "lists domains -o new.txt | name it new.rlists",
         "lists domains -o - | cannot be written to standard output",
         "lists domains -o domains | domains | would be overwritten",

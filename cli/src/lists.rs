@@ -111,8 +111,14 @@ pub(crate) fn run(args: &ListsArgs, quiet: bool) -> anyhow::Result<()> {
     let named = args.texts.with_names(&args.lists)?;
     refuse_outputs(args, &named)?;
     if args.output.is_none() && args.find.is_empty() {
+        let paths: Vec<String> = named
+            .iter()
+            .map(|list| list.path.display().to_string())
+            .collect();
         bail!(
-            "nothing to do: write the compiled lists with -o FILE, or look a URL up with --find URL"
+            "nothing to do with {}: write the compiled lists with -o FILE, or look a URL up with \
+             --find URL",
+            paths.join(", ")
         );
     }
     let mut output = args.output.as_deref().map(create_file).transpose()?;

@@ -136,9 +136,12 @@ impl ListKind {
 /// The bytes of a list that are read at once.
 const READ_BUFFER: usize = 256 << 10;
 
-/// Why a file that begins with `start` is not a text, and a remedy.
+/// Why a file that begins with `start` is not a text, and a remedy. A compiled file whose magic
+/// number is damaged has NUL bytes after it.
 fn not_a_text(start: &[u8]) -> Option<String> {
-    let format = FileFormat::of(start)?;
+    let start = &start[..start.len().min(DETECTION_LEN)];
+    let binary = || start.contains(&0).then_some(FileFormat::Binary);
+    let format = FileFormat::of(start).or_else(binary)?;
     let remedy = match format {
         FileFormat::Gzip | FileFormat::Zstd => "compressed twice; decompress it once first",
         FileFormat::FilterLists => {
