@@ -4,16 +4,19 @@
 usage: scripts/x recount-parquet
 
 pyarrow writes many kinds of files. All other columns must be identical, and verdicts and rows must
-equal those of the same URLs in a list. Without pyarrow, nothing runs and the exit status is 0.
+equal those of the same URLs in a list. The entries of filter lists are those that a slow model here
+finds, by urllib. Without pyarrow, nothing runs and the exit status is 0.
 ROBOSIEVE names the binary (default: target/release/robosieve).
 """
 
+import dataclasses
 import datetime
 import itertools
 import json
 import subprocess
 import sys
 import tempfile
+import urllib.parse
 from pathlib import Path
 
 from campaigns.command import BINARY, ROOT
@@ -28,6 +31,14 @@ except ImportError:
 
 SMALL = ROOT / "datasets" / "small"
 AGENTS = "GPTBot,Googlebot,MyBot"
+
+# Filter lists by their names, in the form in which entries are shown.
+LISTS = {
+    "shops": ["shop.example", "@@www.shop.example", "https://garden.example", "news.example/about"],
+    "paths": ["wiki.example/w", "||blog.example/wp-admin/", "@@blog.example/wp-admin/admin-ajax.php"],
+    "more": ["=patterns.example", "shop.example", "||wiki.example/wiki", "@@shop.example/search/help", "192.0.2.10"],
+    "last": ["shop.example/cart"],
+}
 
 KINDS = [
     dict(),
@@ -68,6 +79,57 @@ def table():
         },
         metadata={"made by": "recount-parquet"},
     )
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """An entry of a list. A scheme is compared with the default port, as no entry here has another."""
+
+    text: str
+    host: str
+    has_subdomains: bool
+    scheme: str
+    path: str
+    is_exception: bool
+
+    def specificity(self, url):
+        """The labels of the host and the length of the path, if the entry covers the URL."""
+        # A `;` ends a host, and begins a path.
+        host = (url.hostname or "").partition(";")[0].rstrip(".")
+        is_covered = host == self.host or self.has_subdomains and host.endswith("." + self.host)
+        if self.scheme:
+            is_covered &= url.scheme == self.scheme and url.port in (None, 443)
+        target = (url.path or "/") + (f"?{url.query}" if url.query else "")
+        if not is_covered or not target.startswith(self.path):
+            return None
+        return self.host.count("."), len(self.path) or bool(self.scheme)
+
+
+def entry_of(text):
+    line = text.removeprefix("@@")
+    scheme, _, rest = line.rpartition("://")
+    host, slash, path = rest.lstrip("|=").partition("/")
+    is_address = host.replace(".", "").isdigit()
+    is_domain = not (scheme or slash or line.startswith("=") or is_address)
+    return Entry(text, host, is_domain or line.startswith("||"), scheme, slash + path, text.startswith("@@"))
+
+
+def listed(urls, verdicts):
+    """The names of the lists and the entry that name each URL; a pair of None if no list does."""
+    entries = {text: entry_of(text) for lines in LISTS.values() for text in lines}
+    for url, row in zip(urls, verdicts):
+        if set(row) == {"I"}:
+            yield None, None
+            continue
+        parts = urllib.parse.urlsplit(url.strip())
+        found = [(specificity, entry) for entry in entries.values() if (specificity := entry.specificity(parts))]
+        # An exception wins against an entry that is no more specific; the earlier one of equal entries is first.
+        best = max(found, key=lambda pair: (pair[0], pair[1].is_exception), default=None)
+        if best is None or best[1].is_exception:
+            yield None, None
+        else:
+            text = best[1].text
+            yield ",".join(name for name, lines in LISTS.items() if text in lines), text
 
 
 def run(folder, *arguments):
@@ -126,11 +188,42 @@ def plain(data):
     return data.set_column(at, "lang", data["lang"].cast(pa.string()))
 
 
+JUDGING = ["-q", "-s", "s", "-a", AGENTS]
+OTHERS = ["--disallowed-to", "d.parquet", "--unknown-to", "u.parquet", "--invalid-to", "i.parquet"]
+ASKING = ["--lists", "own.rlists"]
+
+
 def check_filtered(folder, data, verdicts):
-    others = ["--disallowed-to", "d.parquet", "--unknown-to", "u.parquet", "--invalid-to", "i.parquet"]
-    run(folder, "filter", "-q", "-s", "s", "-a", AGENTS, "in.parquet", "-o", "a.parquet", *others)
     kinds = [row[0] if row[0] in "UI" else "A" if set(row) == {"A"} else "D" for row in verdicts]
-    for kind in "ADUI":
+    run(folder, "filter", *JUDGING, "in.parquet", "-o", "a.parquet", *OTHERS)
+    check_rows(folder, data, kinds, "ADUI")
+    names = [name for name, _ in listed(data["url"].to_pylist(), verdicts)]
+    kinds = ["L" if name else kind for name, kind in zip(names, kinds)]
+    run(folder, "filter", *JUDGING, *ASKING, "in.parquet", "-o", "a.parquet", *OTHERS, "--listed-to", "l.parquet")
+    check_rows(folder, data, kinds, "ADUIL")
+    # Without a snapshot, every other URL is kept.
+    kinds = [kind if kind in "IL" else "A" for kind in kinds]
+    others = ["--invalid-to", "i.parquet", "--listed-to", "l.parquet"]
+    run(folder, "filter", "-q", *ASKING, "in.parquet", "-o", "a.parquet", *others)
+    check_rows(folder, data, kinds, "AIL")
+
+
+def check_listed(folder, data, verdicts):
+    """The names and entries of lists as columns, next to a snapshot and alone."""
+    names, entries = zip(*listed(data["url"].to_pylist(), verdicts)) if verdicts else ((), ())
+    for judging in (JUDGING, ["-q"]):
+        run(folder, "annotate", *judging, *ASKING, "--add", "list,entry", "in.parquet", "-o", "out.parquet")
+        out = pq.read_table(folder / "out.parquet")
+        assert out.select(data.column_names).equals(data), "columns differ"
+        for column, values in [("robots_list", names), ("robots_entry", entries)]:
+            assert out.num_rows == len(values), "rows are missing"
+            for url, found, wanted in zip(data["url"].to_pylist(), out[column].to_pylist(), values):
+                assert found == wanted, f"{column} of {url} is {found!r}, not {wanted!r}"
+
+
+def check_rows(folder, data, kinds, outputs):
+    """Each output, named by a letter, has the rows of this kind."""
+    for kind in outputs:
         out = pq.read_table(folder / f"{kind.lower()}.parquet")
         wanted = data.filter(pc.equal(pa.array(kinds), kind))
         assert out.schema.equals(data.schema), f"the schema of {kind} differs"
@@ -155,6 +248,7 @@ def check_without_rows(folder, data, verdicts, kind):
         check_annotated(folder, read, verdicts[: read.num_rows])
         check_filtered(folder, read, verdicts[: read.num_rows])
         run(folder, "report", "-q", "-s", "s", "-a", AGENTS, "in.parquet", "--json-to", "report.json")
+        check_listed(folder, read, verdicts[: read.num_rows])
         run(folder, "annotate", "-q", "-s", "s", "-a", AGENTS, "in.parquet", "--out-dir", "many")
         assert pq.read_table(folder / "many" / "in.parquet").num_rows == read.num_rows
 
@@ -164,6 +258,10 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         run(folder, "compile", "-q", "-o", "s", SMALL / "robots.warc", SMALL / "more.jsonl")
+        texts = [folder / name for name in LISTS]
+        for path, lines in zip(texts, LISTS.values()):
+            path.write_text("".join(f"{line}\n" for line in lines))
+        run(folder, "lists", "-q", "-o", "own.rlists", *texts)
         verdicts = letters(folder, data)
         for kind in KINDS:
             pq.write_table(data, folder / "in.parquet", **kind)
@@ -171,6 +269,7 @@ def main():
             try:
                 check_annotated(folder, read, verdicts)
                 check_filtered(folder, read, verdicts)
+                check_listed(folder, read, verdicts)
                 check_without_rows(folder, data, verdicts, kind)
             except AssertionError as err:
                 sys.exit(f"recount-parquet: {kind}: {err}")

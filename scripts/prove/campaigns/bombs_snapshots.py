@@ -18,6 +18,8 @@ NAMES = ["metadata", "index", "origins", "origin metadata", "origin details", "f
          "tokens", "texts", "dictionary", "strings"]
 BLOCK = 65536
 CHECKSUMS = 13
+# The magic and the version of a snapshot.
+SNAPSHOT = b"RSIEVE\x1a\n" + struct.pack("<I", 5)
 
 
 class Sections(dict):
@@ -42,20 +44,26 @@ class Sections(dict):
         return file_of([(number, 1, self[name]) for number, name in enumerate(NAMES, 1)])
 
 
-def file_of(sections, seed=0):
-    """A file with these sections, each a number, flags and bytes, with valid checksums and the seed of the index."""
+def file_of(sections, seed=0, kind=SNAPSHOT, stores_once=False):
+    """A file with these sections, each a number, flags and bytes, with valid checksums and the seed of the index.
+    `kind` is its magic and version. Equal sections may be stored once, so that they overlap."""
     checksums = [b"".join(struct.pack("<Q", xxhash.xxh3_64_intdigest(content[at:at + BLOCK]))
                           for at in range(0, len(content), BLOCK)) for _, _, content in sections]
     table, body, offset = b"", b"", 40 + 32 * (len(sections) + 1)
+    places = {}
     last = (CHECKSUMS, 1, b"".join(checksums))
     for (number, flags, content), sums in zip([*sections, last], [*checksums, None]):
-        padding = -offset % 64
-        offset += padding
-        table += struct.pack("<2I3Q", number, flags, offset, len(content),
+        place = places.get(content)
+        if place is None:
+            padding = -offset % 64
+            place = offset + padding
+            body += bytes(padding) + content
+            offset = place + len(content)
+        if stores_once:
+            places[content] = place
+        table += struct.pack("<2I3Q", number, flags, place, len(content),
                              0 if sums is None else xxhash.xxh3_64_intdigest(sums))
-        body += bytes(padding) + content
-        offset += len(content)
-    head = b"RSIEVE\x1a\n" + struct.pack("<IIQQ", 5, len(sections) + 1, offset, seed)
+    head = kind + struct.pack("<IQQ", len(sections) + 1, offset, seed)
     checksum = xxhash.xxh3_64_intdigest(head + bytes(8) + table)
     return head + struct.pack("<Q", checksum) + table + body
 
@@ -69,12 +77,24 @@ def sections_of(data):
     return sections
 
 
-def replace(data, contents):
-    """A file in which some sections, by their numbers, have other contents."""
-    count, _, seed = struct.unpack_from("<IQQ", data, 12)
+def rows_of(data):
+    """The section table without the checksums: numbers, flags, offsets and lengths."""
+    count, = struct.unpack_from("<I", data, 12)
     rows = (struct.unpack_from("<2I2Q", data, 40 + 32 * row) for row in range(count))
-    return file_of([(number, flags, contents.get(number, data[offset:offset + size]))
-                    for number, flags, offset, size in rows if number != CHECKSUMS], seed)
+    return [row for row in rows if row[0] != CHECKSUMS]
+
+
+def contents(data):
+    """The contents of the sections, by their numbers."""
+    return {number: data[offset:offset + size] for number, _, offset, size in rows_of(data)}
+
+
+def replace(data, others, stores_once=False):
+    """A file in which some sections, by their numbers, have other contents."""
+    seed, = struct.unpack_from("<Q", data, 24)
+    sections = [(number, flags, others.get(number, data[offset:offset + size]))
+                for number, flags, offset, size in rows_of(data)]
+    return file_of(sections, seed, data[:12], stores_once)
 
 
 def key(number):

@@ -1,7 +1,7 @@
 """Flipped bits of stored files: the files, and the ways to read each.
 
-A way reads one file, `x.rsieve` or `x.captures` of its folder, and gives an answer that can be
-compared. A `Refused` names the file and is as good as the same answer.
+A way reads one file, `x.rsieve`, `x.captures` or `x.rlists` of its folder, and gives an answer that
+can be compared. A `Refused` names the file and is as good as the same answer.
 """
 
 import ctypes
@@ -13,7 +13,7 @@ from . import grammar
 from .command import BINARY, TARGET, run, write_archive
 from .grammar import NAMES
 
-SNAPSHOT, CAPTURES = "x.rsieve", "x.captures"
+SNAPSHOT, CAPTURES, LISTS = "x.rsieve", "x.captures", "x.rlists"
 AGENTS = "FooBot,GPTBot,Kangaroo Bot:Foo,an,*"
 # Seconds after which a run counts as hanging.
 PATIENCE = 10
@@ -40,6 +40,15 @@ Allow: /cart/open$
 Disallow: *?session=
 Sitemap: https://rules.example/sitemap.xml
 """
+
+
+# Filter lists by their names, with entries of each kind, so that no section is empty.
+LIST_TEXTS = {
+    "own": ["rules.example", "=moved.example", "deep.er.gone.example", "192.0.2.7", "rules.example/private*.html$"],
+    "paths": ["rules.example", "union.example/a", "https://loop.example:8443", "loop.example:80/x*y"],
+    "others": ["ftp://gone.example/z"],
+    "good": ["@@rules.example/private", "@@silent.example", "silent.example/cart"],
+}
 
 
 class Refused(Exception):
@@ -76,6 +85,11 @@ def small_urls(_):
     hosts = ["rules", "moved", "loop", "gone", "failing", "silent", "union", "unknown"]
     paths = ["", "private", "private/a.html", "x.pdf", "a/path/that", "a/bm/x", "cart/open", "old", "x?session=1"]
     return [f"http://{host}.example/{path}".encode() for host in hosts for path in paths] + [b"no URL"]
+
+
+# URLs that the entries for addresses and ports decide about.
+LISTED = [b"http://192.0.2.7/", b"https://loop.example:8443/q", b"http://loop.example/xyz",
+          b"http://a.deep.er.gone.example/"]
 
 
 def small_history():
@@ -179,9 +193,26 @@ OF_HISTORIES = {
     "compile --history": ["compile --history --previous x.rsieve -o out0 one.jsonl"],
     "inspect --verify": ["inspect x.rsieve --verify"],
 }
+OF_LISTS = {
+    "lists": ["lists x.rlists"],
+    "lists --find": ["lists x.rlists --find URL --find URL2"],
+    "filter --lists": ["filter --lists x.rlists urls -o out0 --listed-to out1"],
+    "annotate --lists": ["annotate --lists x.rlists --add list,entry --as jsonl urls -o out0"],
+    "check --lists": ["check --robots robots.txt --lists x.rlists -a FooBot URL URL2"],
+}
 THEN = "2026-03-01T12:00:00Z"
 # The same with --no-verify, for the self-test: no damage is looked for.
-UNVERIFIED = ["filter", "annotate", "report", "export", "agents"]
+UNVERIFIED = ["filter", "annotate", "report", "export", "agents", "filter --lists", "annotate --lists"]
+
+
+def compile_lists(path):
+    """Compiles the filter lists."""
+    texts = [path.with_name(name) for name in LIST_TEXTS]
+    for text, lines in zip(texts, LIST_TEXTS.values()):
+        text.write_text("".join(f"{line}\n" for line in lines))
+    run("lists", "-q", "-o", path, *texts)
+    for text in texts:
+        text.unlink()
 
 
 class Web:
@@ -190,11 +221,14 @@ class Web:
     def __init__(self, folder, name, file, captures, urls, has_history=False):
         self.folder, self.name, self.file, self.urls = folder, name, file, urls
         self.has_history = has_history
-        archive = write_archive(folder / "web.jsonl", captures)
-        verb = "compile" if file == SNAPSHOT else "captures"
-        run(verb, "-q", archive, "-o", folder / file, *["--history"] * has_history)
-        archive.unlink()
         self.path = folder / file
+        if file == LISTS:
+            compile_lists(self.path)
+        else:
+            archive = write_archive(folder / "web.jsonl", captures)
+            verb = "compile" if file == SNAPSHOT else "captures"
+            run(verb, "-q", archive, "-o", self.path, *["--history"] * has_history)
+            archive.unlink()
         self.data = self.path.read_bytes()
         (folder / "intact").write_bytes(self.data)
         (folder / "urls").write_bytes(b"\n".join(urls) + b"\n")
@@ -206,10 +240,13 @@ class Web:
         line = '192.0.2.1 - - [01/Mar/2026:00:00:00 +0000] "GET {} HTTP/1.1" 200 5 "-" "{}/1"\n'
         lines = [line.format(path, name) for path in ["/private", "/a/bm/x", "/"] for name in ["GPTBot", "CCBot"]]
         (folder / "access.log").write_text("".join(lines))
+        (folder / "robots.txt").write_text(RULES)
         # The header with the table, and each section.
         sections = 19 if has_history else 13
+        if file == LISTS:
+            sections, = struct.unpack_from("<I", self.data, 12)
         self.extents = [range(min(40 + 32 * sections, len(self.data)))]
-        if file == SNAPSHOT:
+        if file != CAPTURES:
             for row in range(sections):
                 offset, size = struct.unpack_from("<QQ", self.data, 48 + 32 * row)
                 assert size, f"{name}: section {row + 1} is empty"
@@ -323,6 +360,8 @@ def python_ways(web, planted=False):
         compiler.add_response("http://new.example/robots.txt", 200, RULES, fetched_at="2026-03-01")
         return compiler.to_bytes()
 
+    if web.file == LISTS:
+        return python_ways_of_lists(robosieve, web, path, errors, planted)
     if web.file == CAPTURES:
         return {} if planted else {"Python: Compiler": each(lambda: compiled(False))}
     ways = {
@@ -371,6 +410,28 @@ def python_ways(web, planted=False):
     return ways
 
 
+def python_ways_of_lists(robosieve, web, path, errors, planted):
+    """Ways of the Python package to read filter lists."""
+    urls = [url.decode("latin-1") for url in web.urls]
+
+    def opened():
+        return robosieve.Lists(path, verify=not planted)
+
+    def found(lists):
+        return [match and (match.lists, match.entry, match.is_exception) for match in map(lists.find, urls)]
+
+    def asked():
+        return [opened().names, opened().match(urls), found(opened())]
+
+    def verified():
+        return [robosieve.Lists(path, verify="full").checksum]
+
+    ways = {"Python: lists": asked}
+    if not planted:
+        ways["Python: lists, verify='full'"] = verified
+    return {name: lambda call=call: [refusing(errors, web, call)] for name, call in ways.items()}
+
+
 class Interface:
     """The C interface, by ctypes."""
 
@@ -381,6 +442,8 @@ class Interface:
         self.library.robosieve_last_error.restype = ctypes.c_char_p
         self.library.robosieve_snapshot_origin_count.restype = ctypes.c_uint64
         self.library.robosieve_judge_agent_count.restype = ctypes.c_size_t
+        self.library.robosieve_lists_count.restype = ctypes.c_size_t
+        self.library.robosieve_lists_name.restype = ctypes.c_char_p
 
     def call(self, name, *arguments):
         status = getattr(self.library, f"robosieve_{name}")(*arguments)
@@ -414,18 +477,34 @@ class Interface:
         return [self.library.robosieve_snapshot_origin_count(snapshot), self.text("snapshot_metadata", snapshot), count]
 
     def columns(self, web, snapshot, judge, count):
-        data, rows = b"".join(web.urls), len(web.urls)
-        offsets = (ctypes.c_int32 * (rows + 1))()
-        for row, url in enumerate(web.urls):
-            offsets[row + 1] = offsets[row] + len(url)
-        verdicts = (ctypes.c_int8 * (rows * count))()
-        column = (judge, data, ctypes.c_size_t(len(data)), offsets, ctypes.c_size_t(rows))
-        self.call("judge_rows32", *column, verdicts, ctypes.c_size_t(len(verdicts)))
+        verdicts = (ctypes.c_int8 * (len(web.urls) * count))()
+        self.call("judge_rows32", judge, *column_of(web.urls), verdicts, ctypes.c_size_t(len(verdicts)))
         yield bytes(verdicts)
         one = (ctypes.c_int8 * count)()
         for url in web.urls[::7]:
             self.call("judge_url", judge, url, ctypes.c_size_t(len(url)), one, ctypes.c_size_t(count))
             yield bytes(one)
+
+    def listed(self, web, flags):
+        """What a program asks of filter lists: their names, a column, and single URLs."""
+        lists = ctypes.c_void_p()
+        try:
+            self.call("lists_open", os.fsencode(web.path), flags, ctypes.byref(lists))
+            count = self.library.robosieve_lists_count(lists)
+            names = [self.library.robosieve_lists_name(lists, ctypes.c_size_t(number)) for number in range(count)]
+            numbers = (ctypes.c_int32 * len(web.urls))()
+            self.call("lists_rows32", lists, *column_of(web.urls), numbers, ctypes.c_size_t(len(numbers)))
+            return [names, bytes(numbers), *self.entries(web, lists)]
+        finally:
+            self.library.robosieve_lists_close(lists)
+
+    def entries(self, web, lists):
+        """The entry that decides about each URL, or None."""
+        for url in web.urls:
+            out = ctypes.c_void_p()
+            self.call("lists_find", lists, url, ctypes.c_size_t(len(url)), ctypes.byref(out))
+            yield ctypes.string_at(out) if out else None
+            self.library.robosieve_string_free(out)
 
     def with_judge(self, web, flags, ask):
         snapshot, judge = ctypes.c_void_p(), ctypes.c_void_p()
@@ -438,6 +517,14 @@ class Interface:
         finally:
             self.library.robosieve_judge_close(judge)
             self.library.robosieve_snapshot_close(snapshot)
+
+
+def column_of(urls):
+    """URLs as the arguments of a column: data, their length, offsets, and the number of rows."""
+    data, offsets = b"".join(urls), (ctypes.c_int32 * (len(urls) + 1))()
+    for row, url in enumerate(urls):
+        offsets[row + 1] = offsets[row] + len(url)
+    return data, ctypes.c_size_t(len(data)), offsets, ctypes.c_size_t(len(urls))
 
 
 def c_library():
@@ -466,13 +553,18 @@ def c_ways(web, planted=False):
 
         return call
 
+    ask = interface.listed if web.file == LISTS else interface.judged
+
     def survived():
         try:
-            interface.judged(web, 0)
+            ask(web, 0)
         except Refused:
             pass
         return "alive"
 
+    if web.file == LISTS:
+        checked = {"C: lists": named(Interface.VERIFY, ask), "C: lists, not verified (no crash)": survived}
+        return {"C: lists": named(0, ask)} if planted else checked
     if planted:
         return {"C: columns": named(0, interface.judged)}
     return {
@@ -489,7 +581,7 @@ def ways(web, planted=False):
         # Without a time, a history changes nothing.
         commands = {} if planted else OF_HISTORIES
         return {verb: ("process", command_way(runs, web)) for verb, runs in commands.items()}
-    verbs = OF_SNAPSHOTS if web.file == SNAPSHOT else OF_CAPTURES
+    verbs = {SNAPSHOT: OF_SNAPSHOTS, CAPTURES: OF_CAPTURES, LISTS: OF_LISTS}[web.file]
     if planted:
         verbs = {verb: verbs[verb] for verb in UNVERIFIED if verb in verbs}
     kinds = {
@@ -501,12 +593,13 @@ def ways(web, planted=False):
 
 
 def webs(folder, rng):
-    """The stored files: a small snapshot, a large one, and a captures file."""
+    """The stored files: a small snapshot, one with a history, a large one, a captures file, and filter lists."""
     made = [
         ("small snapshot", SNAPSHOT, small_web(), small_urls(rng)),
         ("small history", SNAPSHOT, small_history(), small_urls(rng)),
         ("large snapshot", SNAPSHOT, large_web(rng), large_urls(rng)),
         ("captures file", CAPTURES, small_web() + large_web(rng)[:40], small_urls(rng)),
+        ("small lists", LISTS, [], small_urls(rng) + LISTED),
     ]
     for name, file, captures, urls in made:
         own = folder / name.replace(" ", "-")
