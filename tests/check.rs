@@ -406,6 +406,108 @@ fn verdicts_are_compared_with_expectations() {
     }
 }
 
+/// `check --expect` reads what `check` prints with lists, and sees each change of a list.
+#[test]
+fn entries_of_lists_are_compared_with_expectations() {
+    let dir = TestDir::new();
+    dir.write("robots.txt", "user-agent: *\ndisallow: /cart\n");
+    dir.write("ads", "ads.example\nshop.example/sale\n");
+    dir.write("good", "good.ads.example\n");
+    let run = |list: &str, args: &[&str]| {
+        let asking = ["--robots", "robots.txt", "--block", list, "--allow", "good"];
+        dir.run(&[&["check"], &asking[..], args].concat())
+    };
+    let urls = [
+        "https://ads.example/cart",
+        "https://good.ads.example/",
+        "https://shop.example/tea",
+    ];
+    let printed = run("ads", &[&["-a", "FooBot,BarBot"], &urls[..]].concat());
+    assert_eq!(text(&printed).lines().count(), 8, "{}", printed.stderr);
+    dir.write("printed.tsv", text(&printed));
+    let expect =
+        |list: &str, more: &[&str]| run(list, &[&["--expect", "printed.tsv"], more].concat());
+
+    // One more than the lines: no list names the last URL.
+    let same = expect("ads", &[]);
+    let none = "robosieve: 9 expectations, none with another answer\n";
+    assert_eq!(
+        (same.code, text(&same), same.stderr.as_str()),
+        (Some(0), "", none)
+    );
+
+    // Another name, entry or word, and a URL that is listed now.
+    for (name, lines, differences) in [
+        (
+            "other",
+            "ads.example\n",
+            "printed.tsv:3: expected listed by ads with ads.example, but https://ads.example/cart \
+             is listed by other with ads.example\n",
+        ),
+        (
+            "ads",
+            "ads.example/cart\n",
+            "printed.tsv:3: expected listed by ads with ads.example, but https://ads.example/cart \
+             is listed by ads with ads.example/cart\n",
+        ),
+        (
+            "ads",
+            "ads.example\nwww.good.ads.example\n=good.ads.example/x\nshop.example\n",
+            "printed.tsv:7: expected not listed, but https://shop.example/tea is listed by ads with \
+             shop.example\n",
+        ),
+        ("ads", "good.ads.example/\nads.example\n", ""),
+        (
+            "ads",
+            "unrelated.example\n",
+            "printed.tsv:3: expected listed by ads with ads.example, but https://ads.example/cart \
+             is not listed\n",
+        ),
+    ] {
+        dir.write("list", lines);
+        let ran = expect(&format!("{name}=list"), &[]);
+        assert_eq!(text(&ran), differences, "{lines}{}", ran.stderr);
+        assert_eq!(ran.code, Some(i32::from(!differences.is_empty())));
+    }
+    dir.write("list", "unrelated.example\n");
+    let github = expect("ads=list", &["-q", "--format", "github"]);
+    let start = "::error file=printed.tsv,line=3,title=lists::expected listed by ads with";
+    assert!(text(&github).starts_with(start), "{}", text(&github));
+    let junit = expect("ads=list", &["--format", "junit"]);
+    let case = "<testcase classname=\"lists\" name=\"https://ads.example/cart\"";
+    assert_has(text(&junit), case);
+    assert_has(text(&junit), "tests=\"9\" failures=\"1\"");
+
+    // By hand: any list and entry, and a URL that must not be listed, without a verdict.
+    dir.write(
+        "printed.tsv",
+        "listed\t-\t-\thttps://ads.example/\n-\t-\t-\thttps://good.ads.example/\n\
+         -\t-\t-\thttps://shop.example/sale/7\nexception\tads\t-\thttps://good.ads.example/\n",
+    );
+    let ran = expect("ads", &[]);
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    let differences = "\
+        printed.tsv:3: expected not listed, but https://shop.example/sale/7 is listed by ads with \
+         shop.example/sale\n\
+        printed.tsv:4: expected excepted by ads, but https://good.ads.example/ is excepted by good \
+         with @@good.ads.example\n";
+    assert_eq!(text(&ran), differences);
+
+    let asking = ["check", "--robots", "robots.txt", "--expect", "printed.tsv"];
+    let without = dir.run(&asking);
+    let message = "line 1: expects an answer of filter lists; name them with --lists or --block";
+    assert!(without.stderr.contains(message), "{}", without.stderr);
+    dir.write("printed.tsv", "/cart\tFooBot\tdisallowed\n");
+    let path = expect("ads", &[]);
+    assert_eq!(path.code, Some(2));
+    assert!(
+        path.stderr
+            .contains("printed.tsv: line 1: \"/cart\" is a path"),
+        "{}",
+        path.stderr
+    );
+}
+
 /// Google's parser reads any text as some path, so a word without its `/` would be allowed.
 #[test]
 fn texts_that_are_no_urls_or_paths_have_no_verdict() {

@@ -648,7 +648,6 @@ fn check_names_the_entry_next_to_the_verdicts() {
         "check --robots robots.txt -a GPTBot --block shop.txt {cart}"
     ));
     assert_eq!(ran.code, Some(1), "{ran:?}");
-    dir.fails_as("check --robots robots.txt --expect x --block shop.txt | cannot be used with");
     dir.fails_as(
         "check --robots robots.txt -a GPTBot --block shop.txt /cart | write the whole URL",
     );

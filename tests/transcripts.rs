@@ -17,6 +17,7 @@ const PAGES: &[&str] = &[
     "README.md",
     "datasets/small/README.md",
     "docs/AUDIT.md",
+    "docs/CHECK.md",
     "docs/EXPORT.md",
     "docs/GUIDE.md",
     "docs/LINT.md",

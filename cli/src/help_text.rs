@@ -384,7 +384,7 @@ content-usage or content-signal lines for the agent, they follow as further colu
 if a list has one. docs/CHECK.md lists the keys of --json.
 
 Exit status: 0 all allowed, 1 some disallowed or listed, 2 no verdict, standard output closed \
-early, or an error. With --expect: 0 all verdicts as expected, 1 some not, 2 an error.";
+early, or an error. With --expect: 0 all answers as expected, 1 some not, 2 an error.";
 
 pub(super) const INSPECT_EXAMPLES: &str = "\
 Examples:

@@ -9,7 +9,7 @@ use crate::figures::escape::{escape, to_json};
 use crate::help_text::{CHECK_EXAMPLES, CHECK_SHORT, COMMON, OUTPUT, POLICY};
 use crate::history_args::AsOfArgs;
 use crate::judge_args::{JudgeArgs, agent_required};
-use crate::list_args::{ANY_LIST, ListArgs, adapt_texts};
+use crate::list_args::{ListArgs, adapt_texts};
 use crate::lists::match_columns;
 use crate::output::print;
 use crate::robots_file::{parse_robots, read_robots};
@@ -83,11 +83,13 @@ pub(crate) struct CheckArgs {
     ///
     /// Lines have URL, agent and verdict, separated by TABs, or verdict, agent and URL, as `check`
     /// prints them; `#` begins a comment. Lines with another verdict are printed with the rule that
-    /// decides, and the exit status is 1. `-`: standard input.
+    /// decides, and the exit status is 1. With --lists or --block, the lines that `check` prints
+    /// about lists are compared too, and URLs without such a line have to be unlisted. `-`:
+    /// standard input.
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["agents", "agents_from", "explain", "json", "urls", ANY_LIST],
+        conflicts_with_all = ["agents", "agents_from", "explain", "json", "urls"],
         help_heading = COMMON
     )]
     pub expect: Option<PathBuf>,
