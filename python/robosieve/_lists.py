@@ -1,4 +1,4 @@
-"""Your own lists of domains and URL prefixes, compiled by ``robosieve lists``."""
+"""Your own lists of domains and URL prefixes, compiled here or by ``robosieve lists``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _native
+from ._list_texts import NamedTexts, add_texts
 from ._options import Path
 from ._results import as_urls, like
 from ._snapshot import Verify, _depth
@@ -33,8 +34,8 @@ class Lists:
     >>> lists.match(["https://www.adult.example/", "https://tea.example/"])
     ['list:adult', None]
 
-    ``robosieve lists -o own.rlists adult=domains.txt`` makes the file; docs/LISTS.md says which forms
-    entries have, and which entry decides.
+    :meth:`compile` makes the file, as ``robosieve lists -o own.rlists adult=domains.txt`` does;
+    docs/LISTS.md says which forms entries have, and which entry decides.
 
     Args:
         path: A local file.
@@ -73,6 +74,61 @@ class Lists:
         lists._path, lists._data = None, bytes(data)
         lists._take(_native.Lists.from_bytes(lists._data, _depth(verify)), verify)
         return lists
+
+    @classmethod
+    def compile(
+        cls,
+        lists: NamedTexts | None = None,
+        *,
+        allow: NamedTexts | None = None,
+        allow_suffixes: bool = False,
+        strict: bool = False,
+        output: Path | None = None,
+    ) -> Lists:
+        """Compile lists, in memory or into a file, as ``robosieve lists`` does.
+
+        >>> lists = Lists.compile(
+        ...     {"adult": "domains.txt", "mine": ["ads.example", "shop.example/cart"]},
+        ...     allow={"ours": ["museum.adult.example"]},
+        ... )
+        >>> lists.match(["https://ads.example/banner", "https://museum.adult.example/"])
+        ['list:mine', None]
+
+        Args:
+            lists: The lists by their names, in their order: of equal entries, the first list is named.
+                Each is the path of a local text, plain, gzip or zstd, or an iterable of its lines, str
+                or bytes.
+            allow: Lists whose entries are exceptions, in the same form. They come last.
+            allow_suffixes: Accept public suffixes such as ``com`` and ``co.uk`` as domains.
+            strict: Fail if a line is not an entry. By default such lines are skipped, and a warning
+                names the first ones.
+            output: The file to write. It appears when it is complete, and replaces an existing one.
+                Without it, the lists are in memory, and pickle with their bytes.
+
+        Returns:
+            The lists, opened. The same lists give the same bytes.
+
+        Raises:
+            OSError: A list cannot be read, or ``output`` cannot be written.
+            RobosieveError: A text is not a list: a file of another format, or no line is an entry. With
+                ``strict``, one line that is not an entry. The message names the list and the line.
+            TypeError: A list, or one of its lines, has another type.
+            ValueError: No list, two of one name, a name with other characters than letters, digits,
+                ``-``, ``_`` and ``.``, a URI, or an ``output`` that is one of the lists.
+
+        Exceptions of an iterable are raised. The interpreter's lock is released, except while lines are
+        taken from an iterable. Cost: docs/LISTS.md says what compiling takes; lines of an iterable take up
+        to twice as long as those of a file.
+        """
+        if output is not None and is_uri(os.fspath(output)):
+            raise ValueError(f"{name_of(os.fspath(output))}: lists are a local file; write it, and copy it then")
+        compiler = _native.ListTexts(allow_suffixes)
+        add_texts(compiler, {"lists": ("block", lists), "allow": ("allow", allow)}, strict)
+        if output is None:
+            return cls.from_bytes(compiler.to_bytes())
+        path = os.path.abspath(os.fspath(output))
+        compiler.write(path)
+        return cls(path)
 
     @property
     def names(self) -> list[str]:

@@ -19,6 +19,7 @@ mod export;
 mod files;
 mod interrupt;
 mod judging;
+mod list_compiler;
 mod lists;
 mod options;
 mod origins;
@@ -45,6 +46,8 @@ mod _native {
     use super::export::{ExportedTable, export};
     #[pymodule_export]
     use super::files::{annotate, filter};
+    #[pymodule_export]
+    use super::list_compiler::ListTexts;
     #[pymodule_export]
     use super::lists::Lists;
     #[pymodule_export]

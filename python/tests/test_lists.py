@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
+import itertools
 import json
 import pickle
 import random
 import subprocess
 import sys
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +120,116 @@ def test_lists_are_opened_in_every_way(path: Path, lists: Lists) -> None:
     other.write_bytes(robosieve_lists(path, "only.example\n"))
     with pytest.raises(ValueError, match="its content is another"):
         pickle.loads(pickled)
+
+
+#: The lists of the fixture, as they are given to `Lists.compile`.
+TEXTS = {"adult": DOMAINS, "ads": ADS}
+
+
+def lines_of(text: str) -> list[str | bytes]:
+    """Lines in every form: str and bytes, with and without their ends."""
+    ends = ["", "\n", "\r\n"]
+    lines = [line + ends[number % 3] for number, line in enumerate(text.splitlines())]
+    return [line if number % 2 else line.encode() for number, line in enumerate(lines)]
+
+
+def test_lists_are_compiled_as_by_the_command(path: Path, tmp_path: Path) -> None:
+    expected = path.read_bytes()
+    files = {name: path.parent / file for name, file in [("adult", "domains"), ("ads", "ads.txt")]}
+    ours = path.parent / "ours.txt"
+    packed = tmp_path / "domains.gz"
+    packed.write_bytes(gzip.compress(DOMAINS.encode()))
+    forms: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        (files, {"ours": ours}),
+        ({name: str(file) for name, file in files.items()}, {"ours": str(ours)}),
+        ({"adult": packed, "ads": ADS.splitlines()}, {"ours": (OURS,)}),
+        ({name: lines_of(text) for name, text in TEXTS.items()}, {"ours": lines_of(OURS)}),
+        ({name: (line for line in lines_of(text)) for name, text in TEXTS.items()}, {"ours": iter([OURS])}),
+    ]
+    for number, (given, allow) in enumerate(forms):
+        compiled = Lists.compile(given, allow=allow)
+        assert compiled.names == ["adult", "ads", "ours"] and compiled.match(URLS) == REASONS
+        assert pickle.loads(pickle.dumps(compiled)).checksum == compiled.checksum == Lists(path).checksum
+        if number < 4:
+            out = tmp_path / f"{number}.rlists"
+            assert repr(Lists.compile(given, allow=allow, output=out)).startswith(f"<robosieve.Lists {out}: ")
+            assert out.read_bytes() == expected
+    with open(files["ads"], "rb") as file:
+        assert Lists.compile({"ads": file}).names == ["ads"]
+    assert Lists.compile(allow={"ours": ours}).match(URLS) == [None] * len(URLS)
+    # More lines than are taken at once, and a line longer than that.
+    many = [f"{number}.example" for number in range(100_000)]
+    assert Lists.compile({"many": iter(many)}).match([f"https://www.{many[-1]}/", "https://x.example/"]) == ["list:many", None]
+    with pytest.warns(UserWarning, match=r"line 2 is `xxx.*` \(a line of more than"):
+        Lists.compile({"long": ["a.example", "x" * 600_000, "b.example"]})
+
+
+def test_lines_that_are_not_entries(tmp_path: Path) -> None:
+    lines = ["a.example", "two words here", "# a comment", "com", ""]
+    (tmp_path / "list").write_text("\n".join(lines))
+    forms: list[tuple[Any, str]] = [(lines, "list 'mine'"), (iter(lines), "list 'mine'"), (tmp_path / "list", f"{tmp_path}/list")]
+    for text, shown in forms:
+        with pytest.warns(UserWarning) as caught:
+            compiled = Lists.compile({"mine": text})
+        assert [Path(warning.filename).name for warning in caught] == ["test_lists.py"]
+        message = str(caught[0].message)
+        assert message.startswith(f"{shown}: 2 lines are not entries, and skipped: line 2 is `two words here` (")
+        assert message.endswith("line 4 is `com` (a public suffix)")
+        assert compiled.match(["https://a.example/", "https://b.com/"]) == ["list:mine", None]
+    with pytest.raises(robosieve.RobosieveError, match="list 'mine': 2 lines are not entries: line 2 is `two words"):
+        Lists.compile({"mine": lines}, strict=True)
+    with pytest.warns(UserWarning, match="list 'mine': 1 line is not an entry, and skipped: line 2 is"):
+        accepting = Lists.compile({"mine": lines}, allow_suffixes=True)
+    assert accepting.match(["https://b.com/"]) == ["list:mine"]
+    with pytest.warns(UserWarning, match="list 'none': the list has no entry"):
+        assert Lists.compile({"none": []}).match(URLS) == [None] * len(URLS)
+
+
+def test_errors_of_compiling_say_what_to_do(path: Path, tmp_path: Path) -> None:
+    text = tmp_path / "text"
+    text.write_text("a.example\n")
+
+    def failing() -> Iterator[str]:
+        yield "a.example"
+        raise LookupError("of the iterable")
+
+    cases: list[tuple[dict[str, Any], Any, str]] = [
+        ({}, ValueError, "no list is given; give at least one by its name"),
+        ({"lists": {}, "allow": {}}, ValueError, "no list is given"),
+        ({"lists": [str(text)]}, TypeError, "lists is of type list; give the lists by their names"),
+        ({"lists": str(text)}, TypeError, "lists is of type str; give the lists by their names"),
+        ({"lists": {7: text}}, TypeError, "lists has a key of type int"),
+        ({"lists": {"two words": text}}, ValueError, '"two words": the name of a list has letters'),
+        ({"lists": {"a": text}, "allow": {"a": text}}, ValueError, "lists and allow both have a list 'a'"),
+        ({"lists": {"a": b"a.example"}}, TypeError, "list 'a' is of type bytes; give a path, or the lines"),
+        ({"lists": {"a": None}}, TypeError, "list 'a' is of type NoneType"),
+        ({"lists": {"a": ["a.example", 7]}}, TypeError, 'list "a", line 2: int: a line is str or bytes'),
+        ({"lists": {"a": ["a.example", "\ud800"]}}, ValueError, 'list "a", line 2: .* surrogates not allowed'),
+        ({"lists": {"a": failing()}}, LookupError, "of the iterable"),
+        ({"lists": {"a": "a.example\nb.example"}}, ValueError, r"list 'a': .* its lines: text.splitlines\(\)"),
+        ({"lists": {"a": "s3://b/list"}}, ValueError, "s3://b/list: a list is a local file"),
+        ({"lists": {"a": text}, "output": "s3://b/own"}, ValueError, "s3://b/own: lists are a local file"),
+        ({"lists": {"a": ["<html>"]}}, robosieve.RobosieveError, 'list "a": no line is an entry .*: line 1 is `<html>`'),
+        ({"lists": {"a": path}}, robosieve.RobosieveError, "own.rlists: a file of filter lists, not a list"),
+        ({"lists": {"a": tmp_path / "missing"}}, FileNotFoundError, "missing"),
+        ({"lists": {"a": "-"}}, FileNotFoundError, "-"),
+        ({"lists": {"a": tmp_path}}, IsADirectoryError, str(tmp_path)),
+        ({"lists": {"a": text}, "output": text}, ValueError, "is the same file as a list"),
+        ({"lists": {"a": text}, "output": tmp_path / "no" / "own"}, FileNotFoundError, "there is no folder"),
+    ]
+    before = sorted(tmp_path.iterdir())
+    for arguments, error, message in cases:
+        with pytest.raises(error, match=message):
+            Lists.compile(**arguments)
+        assert sorted(tmp_path.iterdir()) == before and text.read_text() == "a.example\n"
+
+
+def test_an_interrupt_ends_compiling(interrupt_after: Callable[[float], None]) -> None:
+    interrupt_after(0.3)
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        Lists.compile({"endless": itertools.repeat("a.example")})
+    assert time.monotonic() - start < 10
 
 
 def robosieve_lists(path: Path, text: str) -> bytes:
