@@ -308,3 +308,24 @@ def filter(
         counts: str = _native.filter(opened._native, files.inputs, files.outputs, selection, options)
         files.upload()
     return _as_dict(counts, asked)
+
+
+def filter_by_lists(
+    lists: Lists,
+    inputs: Path | Sequence[Path],
+    outputs: Sequence[Path | None],
+    records: RecordOptions,
+    threads: int | None,
+    progress: Callable[[int], object] | None,
+    filesystem: Any,
+) -> dict[str, Any]:
+    """The work of :meth:`Lists.filter`. ``outputs`` are ``output``, ``listed_to``, ``invalid_to`` and ``cdxj``."""
+    output, listed_to, invalid_to, cdxj = map(_optional, outputs)
+    options = JobOptions([], records, JudgeOptions(), lists._native, threads, progress)
+    # No record is disallowed or of an unknown origin.
+    native_outputs = [output, None, None, invalid_to, listed_to, cdxj]
+    with Staging(_input_paths(inputs), native_outputs, filesystem) as files:
+        selection = Selection("allowed", "all", [], [])
+        counts: str = _native.filter_by_lists(files.inputs, files.outputs, selection, options)
+        files.upload()
+    return _as_dict(counts, lists)

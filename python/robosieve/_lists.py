@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from . import _native
 from ._list_texts import NamedTexts, add_texts
-from ._options import Path
+from ._options import InputFormat, Path, RecordOptions
 from ._results import as_urls, like
 from ._snapshot import Verify, _depth
 from ._uris import is_uri, name_of
@@ -175,6 +176,63 @@ class Lists:
             return None
         is_exception, names, entry = found
         return ListMatch(tuple(names), entry, is_exception)
+
+    def filter(
+        self,
+        inputs: Path | Sequence[Path],
+        output: Path | None,
+        *,
+        listed_to: Path | None = None,
+        invalid_to: Path | None = None,
+        cdxj: Path | None = None,
+        field: str | int | None = None,
+        input_format: InputFormat | None = None,
+        header: bool = False,
+        delimiter: str | None = None,
+        json_key: str | None = None,
+        default_scheme: str | None = None,
+        host: str | None = None,
+        threads: int | None = None,
+        progress: Callable[[int], object] | None = None,
+        filesystem: Any = None,
+    ) -> dict[str, Any]:
+        """Write every record of files to the output for listed or other URLs, without a snapshot.
+
+        >>> counts = lists.filter("urls.parquet", "kept.parquet", listed_to="listed.parquet")
+        >>> counts["not_listed"], counts["listed"], counts["listed_by"]
+        (2, 2, {'adult': 1, 'mine': 1})
+
+        :func:`robosieve.filter` with ``lists=`` asks a snapshot in the same pass.
+
+        Args:
+            inputs: As for :func:`robosieve.annotate`: lists of URLs, Parquet files, and WARC files.
+            output: The file for the records that no list names, or None.
+            listed_to: A file for the records that a list names. Without it, they are in no output.
+            invalid_to: A file for the records that are not URLs. Without it, they are in no output.
+            cdxj: A file for an offset index of the records of WARC files in ``output``.
+            field, input_format, header, delimiter, json_key, default_scheme, host, threads, progress:
+                As for :func:`robosieve.annotate`.
+            filesystem: For URIs: see :func:`robosieve.filter`.
+
+        Returns:
+            The counts ``lines``, ``not_listed``, ``listed``, ``listed_by`` (a dict from the name of each
+            list to its lines: a line whose entry is in several lists counts for each), ``invalid``,
+            ``blank`` and ``bytes``. ``lines`` is the sum of ``not_listed``, ``listed`` and ``invalid``.
+
+        Raises:
+            ImportError, OSError, RobosieveError: As :func:`robosieve.filter`.
+            ValueError: A bad option, or an output would overwrite an input or the lists.
+
+        Records keep their order and bytes, as for :func:`robosieve.filter`, and the outputs appear
+        together when they are complete.
+        """
+        from ._files import filter_by_lists
+
+        records = RecordOptions(
+            field, input_format, header, delimiter, json_key, default_scheme, host, as_of_column=None, as_of_record=False
+        )
+        outputs = [output, listed_to, invalid_to, cdxj]
+        return filter_by_lists(self, inputs, outputs, records, threads, progress, filesystem)
 
     def __repr__(self) -> str:
         return f"<robosieve.Lists {self._path or 'in memory'}: {', '.join(self.names)}>"

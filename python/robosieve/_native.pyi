@@ -215,3 +215,6 @@ def annotate(
 def filter(
     snapshot: Snapshot, inputs: list[str], outputs: list[str | None], selection: Selection, options: JobOptions
 ) -> str: ...
+def filter_by_lists(
+    inputs: list[str], outputs: list[str | None], selection: Selection, options: JobOptions
+) -> str: ...

@@ -5,19 +5,19 @@ use crate::interrupt::watched;
 use crate::judging::{threads_argument, threads_for};
 use crate::lists::Lists;
 use crate::options::{SETS, field, judge_options, named, named_field, named_fields, sets_json};
-use crate::snapshot::Snapshot;
+use crate::snapshot;
 use crate::verification::Depth;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rayon::ThreadPoolBuilder;
-use robosieve::Judge;
 use robosieve::filter_lists::FilterLists;
 use robosieve::job::{
     AddedColumn, FilterStats, Form, Input, Job, Keep, Output, Outputs, Progress, Require, Written,
 };
-use robosieve::judge::{JudgeOptions, Reason};
+use robosieve::judge::{JudgeOptions, Reason, UnknownOrigin};
 use robosieve::output::OverwriteGuard;
 use robosieve::records::{Field, RecordOptions};
+use robosieve::{Compiler, Judge, Snapshot};
 use std::path::{Path, PathBuf};
 
 /// A column or a key, by name or by number from 1.
@@ -69,7 +69,7 @@ pub(crate) struct JobOptions {
 impl JobOptions {
     /// The judge of the job, which also asks its lists. It is not kept for other jobs: the snapshot
     /// would keep the lists open.
-    fn judge(&self, py: Python<'_>, snapshot: &Snapshot) -> PyResult<Judge> {
+    fn judge(&self, py: Python<'_>, snapshot: &snapshot::Snapshot) -> PyResult<Judge> {
         let judge = snapshot.judge(py, &self.agents, self.judge)?;
         Ok(match self.opened_lists() {
             Some(lists) => judge.with_lists(FilterLists::clone(lists.opened())),
@@ -81,17 +81,30 @@ impl JobOptions {
         self.lists.as_ref().map(Py::get)
     }
 
+    /// A judge without agents, whose lists alone decide: it has an empty snapshot, and keeps the lines
+    /// that no list names.
+    fn judge_of_lists(&self) -> PyResult<Judge> {
+        let empty = || Snapshot::new(Compiler::default().finish()?.to_vec()?);
+        let options = self.judge.unknown(Some(UnknownOrigin::Allow));
+        let judge = empty().and_then(|snapshot| Judge::new(snapshot, &[], options));
+        let judge = judge.map_err(exception)?;
+        Ok(match self.opened_lists() {
+            Some(lists) => judge.with_lists(FilterLists::clone(lists.opened())),
+            None => judge,
+        })
+    }
+
     /// Refuses outputs that would overwrite an input, the snapshot, the lists or each other.
     /// `outputs` are pairs of an argument's name and its path.
     fn refuse_overwriting<'p>(
         &self,
-        snapshot: &Snapshot,
+        snapshot: Option<&Path>,
         inputs: &[PathBuf],
         outputs: impl IntoIterator<Item = (&'p str, &'p Path)>,
     ) -> PyResult<()> {
         let lists = self.opened_lists().and_then(Lists::file);
         let guard = OverwriteGuard::new().add_inputs("the lists", lists);
-        refuse_overwriting(guard, snapshot.file(), inputs, outputs)
+        refuse_overwriting(guard, snapshot, inputs, outputs)
     }
 }
 
@@ -189,9 +202,9 @@ pub(crate) fn in_pool<T: Send>(
     pool.install(work)
 }
 
-/// The counts of a run, as JSON.
-fn counts(stats: &FilterStats) -> PyResult<String> {
-    serde_json::to_string(stats).map_err(|err| RobosieveError::new_err(err.to_string()))
+/// The counts of a run, written as JSON.
+fn json(counts: serde_json::Result<String>) -> PyResult<String> {
+    counts.map_err(|err| RobosieveError::new_err(err.to_string()))
 }
 
 /// The depth to which a snapshot is verified. Preferences and some added columns are in the texts.
@@ -207,7 +220,7 @@ fn depth(preferences: bool, add: &[AddedColumn]) -> Depth {
 #[pyfunction]
 pub(crate) fn annotate(
     py: Python<'_>,
-    snapshot: &Snapshot,
+    snapshot: &snapshot::Snapshot,
     inputs: Vec<PathBuf>,
     output: PathBuf,
     #[pyo3(from_py_with = annotation)] annotation: Annotation,
@@ -216,7 +229,7 @@ pub(crate) fn annotate(
     let judge = options.judge(py, snapshot)?;
     let sets = sets_json(&options.agents, judge.agents())?;
     snapshot.verify_to(py, depth(annotation.preferences, &annotation.added))?;
-    options.refuse_overwriting(snapshot, &inputs, [("output", &*output)])?;
+    options.refuse_overwriting(snapshot.file(), &inputs, [("output", &*output)])?;
     watched(py, options.progress.as_ref(), |watch| {
         let report = |at: Progress| watch.report(at.bytes_read);
         let mut job = job(&judge, options.records, annotation.added, sets.as_deref())
@@ -230,7 +243,8 @@ pub(crate) fn annotate(
         }
         let opened = open_inputs(&inputs)?;
         let output = create(&output, &inputs).map_err(exception)?;
-        run(options.threads, || job.annotate(opened, output))
+        let stats = run(options.threads, || job.annotate(opened, output))?;
+        json(serde_json::to_string(&stats))
     })
 }
 
@@ -252,7 +266,7 @@ const OUTPUT_ARGUMENTS: [&str; 6] = [
 #[pyfunction]
 pub(crate) fn filter(
     py: Python<'_>,
-    snapshot: &Snapshot,
+    snapshot: &snapshot::Snapshot,
     inputs: Vec<PathBuf>,
     outputs: OutputPaths,
     #[pyo3(from_py_with = selection)] selection: Selection,
@@ -261,18 +275,60 @@ pub(crate) fn filter(
     let judge = options.judge(py, snapshot)?;
     let sets = sets_json(&options.agents, judge.agents())?;
     snapshot.verify_to(py, depth(false, &selection.added))?;
-    let named_outputs = OUTPUT_ARGUMENTS.into_iter().zip(&outputs);
-    let named_outputs = named_outputs.filter_map(|(name, path)| Some((name, path.as_deref()?)));
-    options.refuse_overwriting(snapshot, &inputs, named_outputs)?;
+    options.refuse_overwriting(snapshot.file(), &inputs, named_outputs(&outputs))?;
+    let stats = split(
+        py,
+        &judge,
+        &inputs,
+        outputs,
+        selection,
+        &options,
+        sets.as_deref(),
+    )?;
+    json(serde_json::to_string(&stats))
+}
+
+/// Writes every record to the output of lists, which alone decide. The counts have nothing about
+/// verdicts.
+#[pyfunction]
+pub(crate) fn filter_by_lists(
+    py: Python<'_>,
+    inputs: Vec<PathBuf>,
+    outputs: OutputPaths,
+    #[pyo3(from_py_with = selection)] selection: Selection,
+    #[pyo3(from_py_with = job_options)] options: JobOptions,
+) -> PyResult<String> {
+    let judge = options.judge_of_lists()?;
+    options.refuse_overwriting(None, &inputs, named_outputs(&outputs))?;
+    let stats = split(py, &judge, &inputs, outputs, selection, &options, None)?;
+    json(serde_json::to_string(&stats.of_lists_alone()))
+}
+
+/// The outputs that are asked for, by their arguments.
+fn named_outputs(outputs: &OutputPaths) -> impl Iterator<Item = (&str, &Path)> {
+    let named = OUTPUT_ARGUMENTS.into_iter().zip(outputs);
+    named.filter_map(|(name, path)| Some((name, path.as_deref()?)))
+}
+
+/// Runs a filter. `sets` are the sets of agents, as JSON.
+fn split(
+    py: Python<'_>,
+    judge: &Judge,
+    inputs: &[PathBuf],
+    outputs: OutputPaths,
+    selection: Selection,
+    options: &JobOptions,
+    sets: Option<&str>,
+) -> PyResult<FilterStats> {
     watched(py, options.progress.as_ref(), |watch| {
         let report = |at: Progress| watch.report(at.bytes_read);
-        let job = job(&judge, options.records, selection.added, sets.as_deref())
+        let job = job(judge, options.records.clone(), selection.added, sets)
             .keep(selection.keep, selection.require)
             .reasons(selection.reasons)
             .progress(&report);
-        let opened = open_inputs(&inputs)?;
+        let opened = open_inputs(inputs)?;
         let outputs = Outputs::from_array(outputs)
-            .try_map(|path| create(&path, &inputs))
+            .try_map(|path| create(&path, inputs))
             .map_err(exception)?;
         run(options.threads, || job.filter(opened, outputs))
     })
@@ -295,13 +351,12 @@ fn job<'j>(
     }
 }
 
-/// Runs a job, makes its outputs visible, and gives its counts as JSON.
+/// Runs a job, makes its outputs visible, and gives its counts.
 fn run(
     threads: Option<usize>,
     work: impl FnOnce() -> robosieve::Result<Written> + Send,
-) -> PyResult<String> {
-    let stats = in_pool(threads, || {
+) -> PyResult<FilterStats> {
+    in_pool(threads, || {
         work().and_then(Written::commit).map_err(exception)
-    })?;
-    counts(&stats)
+    })
 }

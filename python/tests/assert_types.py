@@ -89,6 +89,9 @@ def own_lists(
     assert_type(snapshot.verdicts(Stream(), ["GPTBot"], lists=own), Table)
     assert_type(robosieve.filter(snapshot, "in", None, "GPTBot", lists=own, listed_to="x"), dict[str, Any])
     assert_type(robosieve.annotate(snapshot, "in", "x", "GPTBot", lists="own", add=["list", "entry"]), dict[str, Any])
+    assert_type(own.filter("in", None, listed_to="x"), dict[str, Any])
+    assert_type(Lists.compile({"a": "a.txt", "b": ["x.example", b"y.example"], "c": open("c")}, output="x"), Lists)
+    Lists.compile(["x.example"])  # type: ignore[arg-type]
     # A single column, and an array of NumPy, have no room for another.
     snapshot.verdicts(urls, "GPTBot", lists=own)  # type: ignore[call-overload]
     snapshot.verdicts(numpy.array(urls), ["GPTBot"], lists=own)  # type: ignore[call-overload]

@@ -412,6 +412,67 @@ def test_jobs_give_the_bytes_of_the_command(
         assert [path.read_bytes() for path in ours] == [path.read_bytes() for path in theirs]
 
 
+@pytest.mark.parametrize("kind", ["txt", "parquet"])
+def test_lists_alone_filter_files_as_the_command_does(
+    program: Path, site_lists: Path, judged: list[str], tmp_path: Path, kind: str
+) -> None:
+    source = write_lines(judged, tmp_path / f"in.{kind}")
+    names = ["output", "listed_to", "invalid_to"]
+    ours, theirs = [[tmp_path / f"{who}-{name}.{kind}" for name in names] for who in ("our", "their")]
+    lists = Lists(site_lists)
+    memory = Lists.from_bytes(site_lists.read_bytes())
+    command: list[Any] = [program, "filter", "-q", "--lists", site_lists, "-o", theirs[0], "--listed-to", theirs[1]]
+    stats = tmp_path / "stats.json"
+    subprocess.run([*command, "--invalid-to", theirs[2], "--stats-json", stats, source], check=True)
+    for opened in (lists, memory):
+        counts = opened.filter(source, ours[0], listed_to=ours[1], invalid_to=ours[2], threads=2)
+        assert [path.read_bytes() for path in ours] == [path.read_bytes() for path in theirs]
+        assert counts.pop("listed_by") == dict(zip(lists.names, json.loads(stats.read_text())["listed_by"]))
+        assert counts.items() <= json.loads(stats.read_text()).items()
+    # As single look-ups say.
+    matches = list(zip(judged, lists.match(judged), robosieve.origins(judged)))
+    assert read_lines(ours[1]) == [url for url, reason, _ in matches if reason]
+    assert read_lines(ours[0]) == [url for url, reason, origin in matches if not reason and origin]
+    assert counts["lines"] == counts["not_listed"] + counts["listed"] + counts["invalid"] == len(judged)
+    assert 0 < counts["invalid"] < counts["listed"] and set(counts) == {
+        "lines", "not_listed", "listed", "invalid", "blank", "bytes",
+    }  # fmt: skip
+    # Without an output, the records are counted.
+    again = lists.filter([source], None)
+    assert again.pop("listed_by") and again == counts
+
+
+def test_options_of_records_reach_the_filter_of_lists(site_lists: Path, tmp_path: Path) -> None:
+    lists, out = Lists(site_lists), tmp_path / "out"
+    source = tmp_path / "in.csv"
+    source.write_text("id;link\n1;adult.example/x\n2;tea.example/\n")
+    counts = lists.filter(source, out, field="link", delimiter=";", default_scheme="https")
+    assert out.read_text() == "id;link\n2;tea.example/\n" and counts["listed_by"]["adult"] == 1
+    source = tmp_path / "in.jsonl"
+    source.write_text('{"a":{"b":"/cart/7"}}\n{"a":{"b":"/tea"}}\n')
+    calls: list[int] = []
+    lists.filter(source, out, json_key="a.b", host="shop.example", default_scheme="https", progress=calls.append)
+    assert out.read_text() == '{"a":{"b":"/tea"}}\n' and calls[-1] == source.stat().st_size
+    memory = pytest.importorskip("fsspec").filesystem("memory")
+    memory.pipe_file("/lists/in.jsonl", source.read_bytes())
+    options: dict[str, Any] = {"json_key": "a.b", "host": "shop.example", "default_scheme": "https"}
+    lists.filter("memory://lists/in.jsonl", "memory://lists/out.jsonl", filesystem=memory, **options)
+    assert memory.cat_file("/lists/out.jsonl") == out.read_bytes()
+    before = site_lists.read_bytes()
+    cases: list[tuple[dict[str, Any], Any, str]] = [
+        ({"output": site_lists}, ValueError, "is the same file as the lists"),
+        ({"output": out, "listed_to": out}, ValueError, "two outputs, output and listed_to"),
+        ({"output": source}, ValueError, "is the same file as an input"),
+        ({"output": out, "cdxj": tmp_path / "x"}, ValueError, "lists the records of WARC files, and no input is one"),
+        ({"output": out, "delimiter": ";;"}, ValueError, "delimiter: give one ASCII character"),
+        ({"inputs": tmp_path / "missing", "output": out}, FileNotFoundError, "missing"),
+    ]
+    for arguments, error, message in cases:
+        with pytest.raises(error, match=message):
+            lists.filter(**{"inputs": source, **arguments})
+    assert site_lists.read_bytes() == before
+
+
 def test_errors_of_jobs_say_what_to_do(small: Path, site_lists: Path, tmp_path: Path) -> None:
     source, out = tmp_path / "in.txt", tmp_path / "out"
     source.write_text("https://adult.example/\n")
