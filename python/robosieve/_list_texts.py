@@ -17,7 +17,7 @@ ListText = Union[Path, Iterable[Union[str, bytes]]]
 #: Lists by their names.
 NamedTexts = Mapping[str, ListText]
 #: What the entries of a list are: see `ListKind` in the Rust library.
-Kind = Literal["block", "allow"]
+Kind = Literal["block", "allow", "words", "soft-words", "substrings"]
 
 
 def add_texts(
@@ -41,16 +41,17 @@ def add_texts(
             if name in taken:
                 raise ValueError(f"{taken[name]} and {argument} both have a list {name!r}; give each its own name")
             taken[name] = argument
-            _add_text(compiler, kind, name, text, strict)
+            add_text(compiler, kind, name, text, strict)
     if not taken:
         raise ValueError("no list is given; give at least one by its name: {'adult': 'adult.txt'}")
 
 
-def _add_text(compiler: _native.ListTexts, kind: Kind, name: str, text: ListText, strict: bool) -> None:
+def add_text(compiler: _native.ListTexts, kind: Kind, name: str, text: ListText, strict: bool) -> None:
+    """Adds a list, and warns of lines that are not entries, or fails because of them."""
     if isinstance(text, (str, os.PathLike)):
         shown, contents = _add_path(compiler, kind, name, os.fspath(text))
     elif isinstance(text, (bytes, bytearray, memoryview)) or not isinstance(text, Iterable):
-        raise TypeError(f"list {name!r} is of type {type(text).__name__}; give a path, or the lines, such as a list of str")
+        raise TypeError(f"list {name!r} is of type {type(text).__name__}; give a path, or the lines: a list of str")
     else:
         shown, contents = f"list {name!r}", compiler.add_lines(kind, name, iter(text))
     entries, count, examples = contents

@@ -6,10 +6,10 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from . import _native
-from ._list_texts import NamedTexts, add_texts
+from ._list_texts import Kind, NamedTexts, add_texts
 from ._options import InputFormat, Path, RecordOptions
 from ._results import as_urls, like
 from ._snapshot import Verify, _depth
@@ -23,7 +23,8 @@ class ListMatch:
     lists: tuple[str, ...]
     """The names of the lists that have the entry, in their order."""
     entry: str
-    """The entry as a line of a list: ``example.com``, or ``=example.com`` without subdomains."""
+    """The entry as a line of a list: ``example.com``, or ``=example.com`` without subdomains. A word has its
+    kind before it, such as ``word:casino``: see docs/LISTS.md."""
     is_exception: bool
     """Whether the entry is an exception, so that the URL is not listed."""
 
@@ -81,7 +82,12 @@ class Lists:
         cls,
         lists: NamedTexts | None = None,
         *,
+        block_words: NamedTexts | None = None,
+        soft_words: NamedTexts | None = None,
+        block_substrings: NamedTexts | None = None,
         allow: NamedTexts | None = None,
+        soft_threshold: int = 2,
+        words_in: Literal["url", "host", "path"] = "url",
         allow_suffixes: bool = False,
         strict: bool = False,
         output: Path | None = None,
@@ -99,7 +105,16 @@ class Lists:
             lists: The lists by their names, in their order: of equal entries, the first list is named.
                 Each is the path of a local text, plain, gzip or zstd, or an iterable of its lines, str
                 or bytes.
-            allow: Lists whose entries are exceptions, in the same form. They come last.
+            block_words: Lists of words, in the same form. A URL is listed that has one of them among the
+                runs of ASCII letters and digits after its scheme. Case does not matter, and percent
+                escapes are decoded.
+            soft_words: Lists of words of which a URL needs several: ``soft_threshold`` different ones.
+            block_substrings: Lists of texts. A URL is listed that has one of them without the characters
+                that are not ASCII letters and digits, in both: ``big win`` is in ``/a-bigwinner``.
+            allow: Lists whose entries for domains and URLs are exceptions, also from words. They come last.
+            soft_threshold: The number of different soft words from which on a URL is listed.
+            words_in: The part of URLs in which words and texts are looked for: all after the scheme, the
+                host, or path and query.
             allow_suffixes: Accept public suffixes such as ``com`` and ``co.uk`` as domains.
             strict: Fail if a line is not an entry. By default such lines are skipped, and a warning
                 names the first ones.
@@ -115,7 +130,7 @@ class Lists:
                 ``strict``, one line that is not an entry. The message names the list and the line.
             TypeError: A list, or one of its lines, has another type.
             ValueError: No list, two of one name, a name with other characters than letters, digits,
-                ``-``, ``_`` and ``.``, a URI, or an ``output`` that is one of the lists.
+                ``-``, ``_`` and ``.``, a URI, a bad option, or an ``output`` that is one of the lists.
 
         Exceptions of an iterable are raised. The interpreter's lock is released, except while lines are
         taken from an iterable. Cost: docs/LISTS.md says what compiling takes; lines of an iterable take up
@@ -123,8 +138,15 @@ class Lists:
         """
         if output is not None and is_uri(os.fspath(output)):
             raise ValueError(f"{name_of(os.fspath(output))}: lists are a local file; write it, and copy it then")
-        compiler = _native.ListTexts(allow_suffixes)
-        add_texts(compiler, {"lists": ("block", lists), "allow": ("allow", allow)}, strict)
+        compiler = _native.ListTexts(allow_suffixes, soft_threshold, words_in)
+        arguments: dict[str, tuple[Kind, NamedTexts | None]] = {
+            "lists": ("block", lists),
+            "block_words": ("words", block_words),
+            "soft_words": ("soft-words", soft_words),
+            "block_substrings": ("substrings", block_substrings),
+            "allow": ("allow", allow),
+        }
+        add_texts(compiler, arguments, strict)
         if output is None:
             return cls.from_bytes(compiler.to_bytes())
         path = os.path.abspath(os.fspath(output))

@@ -8,7 +8,9 @@ use crate::options::one_of;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator};
-use robosieve::filter_lists::{CompiledLists, ListCompiler, ListKind, ListReport, is_list_name};
+use robosieve::filter_lists::{
+    CompiledLists, ListCompiler, ListKind, ListReport, WordsIn, is_list_name,
+};
 use robosieve::output::OverwriteGuard;
 use robosieve::{Error, ErrorKind};
 use std::io::{self, BufRead, Read};
@@ -86,12 +88,24 @@ impl ListTexts {
 #[pymethods]
 impl ListTexts {
     #[new]
-    fn new(allow_suffixes: bool) -> Self {
-        let compiler = ListCompiler::new().allow_suffixes(allow_suffixes);
-        Self {
+    fn new(allow_suffixes: bool, soft_threshold: u32, words_in: &str) -> PyResult<Self> {
+        let parts = [
+            (WordsIn::Url, "url"),
+            (WordsIn::Host, "host"),
+            (WordsIn::Path, "path"),
+        ];
+        if soft_threshold == 0 {
+            let what = "soft_threshold=0 lists every URL; give at least 1";
+            return Err(PyValueError::new_err(what));
+        }
+        let compiler = ListCompiler::new()
+            .allow_suffixes(allow_suffixes)
+            .soft_threshold(soft_threshold)
+            .words_in(one_of("words_in", words_in, &parts)?);
+        Ok(Self {
             compiler: Mutex::new(Some(compiler)),
             inputs: Mutex::default(),
-        }
+        })
     }
 
     /// Adds the list in a file.
@@ -148,8 +162,14 @@ impl ListTexts {
 }
 
 fn list_kind(kind: &str) -> PyResult<ListKind> {
-    let kinds = [("block", ListKind::Block), ("allow", ListKind::Allow)];
-    one_of("kind", kind, &kinds.map(|(name, kind)| (kind, name)))
+    let kinds = [
+        (ListKind::Block, "block"),
+        (ListKind::Allow, "allow"),
+        (ListKind::Words, "words"),
+        (ListKind::SoftWords, "soft-words"),
+        (ListKind::Substrings, "substrings"),
+    ];
+    one_of("kind", kind, &kinds)
 }
 
 /// The exception that an iterator raised, or that of another error.

@@ -159,15 +159,51 @@ def test_lists_are_compiled_as_by_the_command(path: Path, tmp_path: Path) -> Non
     assert Lists.compile(allow={"ours": ours}).match(URLS) == [None] * len(URLS)
     # More lines than are taken at once, and a line longer than that.
     many = [f"{number}.example" for number in range(100_000)]
-    assert Lists.compile({"many": iter(many)}).match([f"https://www.{many[-1]}/", "https://x.example/"]) == ["list:many", None]
+    compiled = Lists.compile({"many": iter(many)})
+    assert compiled.match([f"https://www.{many[-1]}/", "https://x.example/"]) == ["list:many", None]
     with pytest.warns(UserWarning, match=r"line 2 is `xxx.*` \(a line of more than"):
         Lists.compile({"long": ["a.example", "x" * 600_000, "b.example"]})
+
+
+def test_lists_of_words_are_compiled_as_by_the_command(program: Path, tmp_path: Path) -> None:
+    texts = {"sites": "bad.example\n", "bets": "casino\nPoker\n", "soft": "win\nbonus\nfree\n", "wide": "big win\n"}
+    for name, text in [*texts.items(), ("ours", "good.example\n")]:
+        (tmp_path / name).write_text(text)
+    arguments: dict[str, Any] = {
+        "block_words": {"bets": texts["bets"].splitlines()},
+        "soft_words": {"soft": tmp_path / "soft"},
+        "block_substrings": {"wide": iter(["big win"])},
+        "allow": {"ours": ["good.example"]},
+    }
+    urls = ["https://bad.example/", "https://a.example/my-POKER", "https://poker.good.example/"]
+    urls += ["https://a.example/pokers", "https://a.example/win?bonus", "https://a.example/win/win"]
+    urls += ["https://a.example/abigwinner", "https://free.win.example/bonus"]
+    listed = ["list:sites", "list:bets", None, None, "list:soft", None, "list:wide", "list:soft"]
+    options = ["--block-words", "bets", "--soft-words", "soft", "--block-substrings", "wide", "--allow", "ours"]
+    cases: list[tuple[dict[str, Any], list[str], dict[int, str | None]]] = [
+        ({}, [], {}),
+        ({"soft_threshold": 1}, ["--soft-threshold", "1"], {5: "list:soft"}),
+        ({"soft_threshold": 3}, ["--soft-threshold", "3"], {4: None}),
+        ({"words_in": "host"}, ["--words-in", "host"], {1: None, 4: None, 6: None}),
+        ({"words_in": "path"}, ["--words-in", "path"], {7: None}),
+    ]
+    for given, added, changed in cases:
+        compiled = Lists.compile({"sites": ["bad.example"]}, output=tmp_path / "ours.rlists", **arguments, **given)
+        assert compiled.match(urls) == [changed.get(row, word) for row, word in enumerate(listed)], given
+        command = [program, "lists", "-q", "-o", "their.rlists", "sites", *options, *added]
+        subprocess.run(command, check=True, cwd=tmp_path)
+        assert (tmp_path / "ours.rlists").read_bytes() == (tmp_path / "their.rlists").read_bytes(), given
+        arguments["block_substrings"] = {"wide": texts["wide"].splitlines()}
+    assert Lists.compile(block_words={"bets": ["casino"]}).match(["https://casino.example/"]) == ["list:bets"]
+    with pytest.warns(UserWarning, match="list 'bets': 1 line is not an entry, and skipped: line 2 is `two words` "):
+        Lists.compile(block_words={"bets": ["casino", "two words"]})
 
 
 def test_lines_that_are_not_entries(tmp_path: Path) -> None:
     lines = ["a.example", "two words here", "# a comment", "com", ""]
     (tmp_path / "list").write_text("\n".join(lines))
-    forms: list[tuple[Any, str]] = [(lines, "list 'mine'"), (iter(lines), "list 'mine'"), (tmp_path / "list", f"{tmp_path}/list")]
+    forms: list[tuple[Any, str]] = [(lines, "list 'mine'"), (iter(lines), "list 'mine'")]
+    forms.append((tmp_path / "list", f"{tmp_path}/list"))
     for text, shown in forms:
         with pytest.warns(UserWarning) as caught:
             compiled = Lists.compile({"mine": text})
@@ -201,6 +237,9 @@ def test_errors_of_compiling_say_what_to_do(path: Path, tmp_path: Path) -> None:
         ({"lists": {7: text}}, TypeError, "lists has a key of type int"),
         ({"lists": {"two words": text}}, ValueError, '"two words": the name of a list has letters'),
         ({"lists": {"a": text}, "allow": {"a": text}}, ValueError, "lists and allow both have a list 'a'"),
+        ({"block_words": {"a": ["x"]}, "soft_words": {"a": ["x"]}}, ValueError, "block_words and soft_words both have"),
+        ({"soft_words": {"a": ["x"]}, "soft_threshold": 0}, ValueError, "soft_threshold=0 lists every URL; give at"),
+        ({"block_words": {"a": ["x"]}, "words_in": "query"}, ValueError, 'words_in="query"; give one of "url", "host"'),
         ({"lists": {"a": b"a.example"}}, TypeError, "list 'a' is of type bytes; give a path, or the lines"),
         ({"lists": {"a": None}}, TypeError, "list 'a' is of type NoneType"),
         ({"lists": {"a": ["a.example", 7]}}, TypeError, 'list "a", line 2: int: a line is str or bytes'),
