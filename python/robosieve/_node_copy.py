@@ -139,8 +139,8 @@ def _own_directory(directory: str) -> str:
 
 
 @contextmanager
-def _locked(path: str, timeout: float) -> Iterator[None]:
-    """Holds the lock of a file. The system releases it when the process ends.
+def _locked(path: str, timeout: float, work: str = "copies the snapshot") -> Iterator[None]:
+    """Holds the lock of a file. The system releases it when the process ends. ``work`` is what its holder does.
 
     The file stays: if it were removed, two processes could lock two files of one name.
 
@@ -168,7 +168,7 @@ def _locked(path: str, timeout: float) -> Iterator[None]:
                 if time.monotonic() >= deadline:
                     holder = os.pread(descriptor, 200, 0).decode("utf-8", "replace").strip() or "an unknown process"
                     reason = (
-                        f"waited {timeout:g} s for the process that copies the snapshot: {holder}; end it if it hangs, "
+                        f"waited {timeout:g} s for the process that {work}: {holder}; end it if it hangs, "
                         "or give a longer timeout= or another directory"
                     )
                     raise TimeoutError(errno.ETIMEDOUT, reason, path) from None

@@ -1,9 +1,11 @@
-"""A filter for datatrove pipelines that drops documents whose URLs a crawler may not fetch.
+"""Filters for datatrove pipelines: documents whose URLs a crawler may not fetch, and URLs on lists.
 
 Needs datatrove: ``pip install datatrove regex``.
 
->>> from robosieve.datatrove import RobotsFilter
->>> pipeline = [reader, RobotsFilter("web.rsieve", ["GPTBot", "CCBot"]), writer]
+>>> from robosieve.datatrove import RobotsFilter, URLFilter
+>>> pipeline = [reader, URLFilter(), RobotsFilter("web.rsieve", ["GPTBot", "CCBot"]), writer]
+
+:class:`URLFilter` takes the arguments of datatrove's filter of this name.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from ._lists import Lists, as_lists
 from ._options import AgentMatch, Agents, Path, StatusPolicy, Time, UnknownOrigin, seconds
 from ._snapshot import Snapshot, SourceArguments, Verdict, Verify, agents as agent_names, open_same
 from ._uris import absolute, is_uri
+from ._url_filter import URLFilter as URLFilter
 
 #: What happens to a document whose URL is missing or not a URL.
 Action = Literal["keep", "drop"]

@@ -53,7 +53,7 @@ mod _native {
     #[pymodule_export]
     use super::options::agents;
     #[pymodule_export]
-    use super::origins::origins;
+    use super::origins::{origins, registered_domain};
     #[pymodule_export]
     use super::result_array::Array;
     #[pymodule_export]

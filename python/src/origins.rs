@@ -1,4 +1,4 @@
-//! The origins of a column of URLs, which need no snapshot.
+//! The origins of a column of URLs, and the registered domain of a host, which need no snapshot.
 
 use crate::column::url_arrays;
 use crate::errors::{caught, detached, exception};
@@ -40,6 +40,25 @@ pub(crate) fn origins(py: Python<'_>, urls: &Bound<'_, PyAny>) -> PyResult<Array
             span.map(|span| &texts[span.range()])
         }))
     })
+}
+
+/// The registered domain of a host in its canonical form, such as `example.co.uk`. `None` for a
+/// public suffix, an address, and a host under a top-level domain that does not exist.
+///
+/// The suffixes of companies do not count: the domain of `a.blogspot.com` is `blogspot.com`.
+#[pyfunction]
+pub(crate) fn registered_domain(host: &str) -> Option<&str> {
+    // A suffix of a company is below one of the DNS.
+    let mut suffix = psl::suffix(host.as_bytes())?;
+    while suffix.typ() == Some(psl::Type::Private) {
+        let dot = suffix.as_bytes().iter().position(|byte| *byte == b'.')?;
+        suffix = psl::suffix(&suffix.as_bytes()[dot + 1..])?;
+    }
+    // The rule `*` matches an unknown top-level domain.
+    suffix.typ()?;
+    let before = host.len().checked_sub(suffix.as_bytes().len() + 1)?;
+    let start = host.get(..before)?.rfind('.').map_or(0, |dot| dot + 1);
+    host.get(start..)
 }
 
 /// The range of an origin in a text.
