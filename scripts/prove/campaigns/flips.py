@@ -42,12 +42,18 @@ Sitemap: https://rules.example/sitemap.xml
 """
 
 
-# Filter lists by their names, with entries of each kind, so that no section is empty.
+# Filter lists by their names, with entries of each kind. With the words, no section is empty.
 LIST_TEXTS = {
     "own": ["rules.example", "=moved.example", "deep.er.gone.example", "192.0.2.7", "rules.example/private*.html$"],
     "paths": ["rules.example", "union.example/a", "https://loop.example:8443", "loop.example:80/x*y"],
     "others": ["ftp://gone.example/z"],
     "good": ["@@rules.example/private", "@@silent.example", "silent.example/cart"],
+}
+# Lists of words by their options. They decide about URLs of hosts without entries.
+WORD_TEXTS = {
+    "--block-words": ["private", "cart", "OPEN"],
+    "--soft-words": ["path", "that", "open", "session"],
+    "--block-substrings": ["x pdf", "bmx", "cart"],
 }
 
 
@@ -207,10 +213,13 @@ UNVERIFIED = ["filter", "annotate", "report", "export", "agents", "filter --list
 
 def compile_lists(path):
     """Compiles the filter lists."""
-    texts = [path.with_name(name) for name in LIST_TEXTS]
-    for text, lines in zip(texts, LIST_TEXTS.values()):
+    texts = {path.with_name(name): lines for name, lines in LIST_TEXTS.items()}
+    words = {option: path.with_name(option.strip("-")) for option in WORD_TEXTS}
+    texts.update((text, WORD_TEXTS[option]) for option, text in words.items())
+    for text, lines in texts.items():
         text.write_text("".join(f"{line}\n" for line in lines))
-    run("lists", "-q", "-o", path, *texts)
+    entries = list(texts)[:len(LIST_TEXTS)]
+    run("lists", "-q", "-o", path, *entries, *[word for pair in words.items() for word in pair])
     for text in texts:
         text.unlink()
 
