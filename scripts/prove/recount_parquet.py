@@ -4,8 +4,8 @@
 usage: scripts/x recount-parquet
 
 pyarrow writes many kinds of files. All other columns must be identical, and verdicts and rows must
-equal those of the same URLs in a list. The entries of filter lists are those that a slow model here
-finds, by urllib. Without pyarrow, nothing runs and the exit status is 0.
+equal those of the same URLs in a list. The entries and words of filter lists are those that a slow
+model here finds, by urllib. Without pyarrow, nothing runs and the exit status is 0.
 ROBOSIEVE names the binary (default: target/release/robosieve).
 """
 
@@ -13,6 +13,7 @@ import dataclasses
 import datetime
 import itertools
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -39,6 +40,17 @@ LISTS = {
     "more": ["=patterns.example", "shop.example", "||wiki.example/wiki", "@@shop.example/search/help", "192.0.2.10"],
     "last": ["shop.example/cart"],
 }
+# Lists of words by their names, with the option for their kind and the words as they are shown.
+WORDS = {
+    "hard": ("--block-words", ["private", "warenkorb", "status", "kva", "heartbeat"]),
+    "harder": ("--block-words", ["status", "stag", "users"]),
+    "soft": ("--soft-words", ["example", "news", "2026", "v1", "api", "typos", "about", "8443"]),
+    "softer": ("--soft-words", ["2026", "blog", "80", "menu", "prices"]),
+    "parts": ("--block-substrings", ["plecaf", "bytesexamplecafm", "feedsall"]),
+    "longer": ("--block-substrings", ["examplecaf", "feedsall"]),
+}
+SOFT_THRESHOLD = 3
+DEFAULT_PORTS = {"http": 80, "https": 443, "ftp": 21}
 
 KINDS = [
     dict(),
@@ -114,6 +126,41 @@ def entry_of(text):
     return Entry(text, host, is_domain or line.startswith("||"), scheme, slash + path, text.startswith("@@"))
 
 
+def words_of(option):
+    """The lists of each word of a kind."""
+    lists = {}
+    for name, (kind, words) in WORDS.items():
+        for word in words if kind == option else []:
+            lists.setdefault(word, []).append(name)
+    return lists
+
+
+def listed_by_words(url):
+    """The names of the lists and the word that names a URL; a pair of None if none does."""
+    parts = urllib.parse.urlsplit(url)
+    host = urllib.parse.unquote(parts.hostname or "")
+    if not host.isascii():
+        host = host.encode("idna").decode()
+    is_default = parts.port in (None, DEFAULT_PORTS.get(parts.scheme))
+    text = host + ("" if is_default else f":{parts.port}")
+    text += f"/{parts.path}?{parts.query}"
+    tokens = re.findall("[a-z0-9]+", urllib.parse.unquote_to_bytes(text).lower().decode("latin-1"))
+    hard, soft, parts = map(words_of, ["--block-words", "--soft-words", "--block-substrings"])
+    for token in tokens:
+        if token in hard:
+            return ",".join(hard[token]), f"word:{token}"
+    found = list(dict.fromkeys(token for token in tokens if token in soft))[:SOFT_THRESHOLD]
+    if len(found) == SOFT_THRESHOLD:
+        return ",".join(soft[found[-1]]), f"soft:{found[0]},{found[-1]}"
+    # The one that ends first, and of several the longest.
+    text = "".join(tokens)
+    ends = [(text.index(part) + len(part), -len(part), part) for part in parts if part in text]
+    if ends:
+        part = min(ends)[-1]
+        return ",".join(parts[part]), f"substring:{part}"
+    return None, None
+
+
 def listed(urls, verdicts):
     """The names of the lists and the entry that name each URL; a pair of None if no list does."""
     entries = {text: entry_of(text) for lines in LISTS.values() for text in lines}
@@ -125,7 +172,9 @@ def listed(urls, verdicts):
         found = [(specificity, entry) for entry in entries.values() if (specificity := entry.specificity(parts))]
         # An exception wins against an entry that is no more specific; the earlier one of equal entries is first.
         best = max(found, key=lambda pair: (pair[0], pair[1].is_exception), default=None)
-        if best is None or best[1].is_exception:
+        if best is None:
+            yield listed_by_words(url.strip())
+        elif best[1].is_exception:
             yield None, None
         else:
             text = best[1].text
@@ -258,10 +307,12 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         run(folder, "compile", "-q", "-o", "s", SMALL / "robots.warc", SMALL / "more.jsonl")
-        texts = [folder / name for name in LISTS]
-        for path, lines in zip(texts, LISTS.values()):
-            path.write_text("".join(f"{line}\n" for line in lines))
-        run(folder, "lists", "-q", "-o", "own.rlists", *texts)
+        lists = LISTS | {name: words for name, (_, words) in WORDS.items()}
+        for name, lines in lists.items():
+            (folder / name).write_text("".join(f"{line}\n" for line in lines))
+        words = [argument for name, (option, _) in WORDS.items() for argument in (option, name)]
+        words += ["--soft-threshold", str(SOFT_THRESHOLD)]
+        run(folder, "lists", "-q", "-o", "own.rlists", *LISTS, *words)
         verdicts = letters(folder, data)
         for kind in KINDS:
             pq.write_table(data, folder / "in.parquet", **kind)
