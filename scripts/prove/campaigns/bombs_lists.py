@@ -1,5 +1,6 @@
 """Hostile filter lists, as texts and compiled. docs/LIMITS.md, "Compiled filter lists"."""
 
+import json
 import struct
 
 from . import bombs_snapshots as snapshots
@@ -11,14 +12,22 @@ FIND = "lists x.rlists --find http://h.example/a/b"
 VERIFY = "lists --verify x.rlists"
 FILTER = "filter -q --lists x.rlists urls -o out --listed-to listed"
 ANNOTATE = "annotate -q --lists x.rlists --as jsonl --add list,entry urls -o out"
+COMPILE_WORDS = "lists -q -o x.rlists --block-words l.gz"
+COMPILE_SOFT = "lists -q -o x.rlists --soft-words l.gz --soft-threshold 1000"
+COMPILE_SUBSTRINGS = "lists -q -o x.rlists --block-substrings l.gz"
 
 # Numbers of sections.
+METADATA = 26
 HOST_PATHS, PATH_GROUPS, PATH_RULES, PATH_ENTRIES, PATH_TEXTS = range(34, 39)
+WORDS, WORD_TEXTS = 39, 40
 # The bytes of a row of `path groups`, and where it has its scheme.
 GROUP, SCHEME = 12, 1
 
 # Most of the bytes that the name of a host may have, in labels of one byte.
 DEEP = b"a." * 118
+
+# The length of the longest word, and the most bytes of all substrings.
+MAX_WORD, MAX_SUBSTRINGS = 255, 256 << 10
 
 
 def text(*parts):
@@ -65,13 +74,62 @@ def names(count):
     return make, "lists -q -o x.rlists " + " ".join(words)
 
 
+def numbered(count):
+    """Makes a list, l.gz, of as many words of six letters and digits."""
+
+    def make(folder, _robosieve):
+        gzip_repeated(folder / "l.gz", b"".join(b"%06x\n" % number for number in range(count)))
+        write_urls(folder, 20_000)
+
+    return make
+
+
+def word_prefixes(folder, _robosieve):
+    """All words of one letter. The filter takes the tokens of the URLs for words, because it only looks at their
+    lengths and ends. All comparisons of the searches end near the end of the shorter text."""
+    gzip_repeated(folder / "l.gz", b"".join(b"a" * length + b"\n" for length in range(1, MAX_WORD + 1)))
+    tokens = ["a" * (length - 9) + "b" + "a" * 8 for length in range(17, MAX_WORD + 1)]
+    (folder / "urls").write_text(f"http://h.example/{'/'.join(tokens)}\n" * 1000)
+
+
+def substring_prefixes(folder, _robosieve):
+    """Substrings of one letter, as many as 256 KiB may have: each begins and ends the longer ones."""
+    texts = [letter * length for letter in "abcdefgh" for length in range(1, MAX_WORD + 1)]
+    assert MAX_SUBSTRINGS - 2000 < sum(map(len, texts)) <= MAX_SUBSTRINGS
+    gzip_repeated(folder / "l.gz", "\n".join(texts).encode())
+    write_urls(folder, 20_000, "z" * 200)
+
+
+def substring_suffixes(folder, _robosieve):
+    """Substrings of one letter, and 870 that have some of these at the end of each of their prefixes."""
+    texts = ["a" * length for length in range(1, MAX_WORD + 1)]
+    texts += [f"{number}{'a' * MAX_WORD}"[:MAX_WORD] for number in range(100, 970)]
+    assert MAX_SUBSTRINGS - 10_000 < sum(map(len, texts)) <= MAX_SUBSTRINGS
+    gzip_repeated(folder / "l.gz", "\n".join(texts).encode())
+    write_urls(folder, 20_000, "z" * 200)
+
+
+def soft_words(folder, _robosieve):
+    """200,000 soft words, and a URL of 1 MB that has 999 of them, again and again."""
+    gzip_repeated(folder / "l.gz", b"".join(b"%05x\n" % number for number in range(200_000)))
+    tokens = "/".join(f"{200 * number:05x}" for number in range(999))
+    (folder / "urls").write_text(f"http://h.example/{'/'.join([tokens] * 175)}\n")
+
+
+def escapes(folder, _robosieve):
+    """URLs of 60 KB, in which each character of a path is an escape, or begins one in vain."""
+    gzip_repeated(folder / "l.gz", b"aa\n")
+    gzip_repeated(folder / "urls.gz", (b"http://h.example/" + b"%61" * 20_000 + b"\n", 1000),
+                  (b"http://h.example/" + b"%%6" * 20_000 + b"\n", 1000))
+
+
 # Forged files.
 
 
-def compiled(folder, robosieve, lines):
-    """A compiled file of a list."""
+def compiled(folder, robosieve, lines, *options):
+    """A compiled file of a list. An option names its kind."""
     (folder / "l").write_text("".join(f"{line}\n" for line in lines))
-    robosieve("lists", "-q", "-o", "x.rlists", "l")
+    robosieve("lists", "-q", "-o", "x.rlists", *options, "l")
     (folder / "l").unlink()
     return (folder / "x.rlists").read_bytes()
 
@@ -98,6 +156,39 @@ def overlapping(folder, robosieve):
     write_urls(folder, 1000)
 
 
+def word_rows(places):
+    """Rows of substrings, each with the offset of its text and whether it is one."""
+    return b"".join(struct.pack("<I4H", text, 0, 0, is_substring, 0) for text, is_substring in places)
+
+
+def write_substrings(folder, robosieve, places, texts):
+    """A compiled file with these rows and these texts."""
+    honest = compiled(folder, robosieve, ["ab"], "--block-substrings")
+    forged = snapshots.replace(honest, {WORDS: word_rows(places), WORD_TEXTS: texts})
+    (folder / "x.rlists").write_bytes(forged)
+    write_urls(folder, 1000)
+
+
+def shared_substrings(folder, robosieve):
+    """Substrings that are all parts of 255 bytes of a text of 9 KB. They ascend, as honest ones do."""
+    texts = b"".join(bytes([letter]) * MAX_WORD for letter in b"0123456789abcdefghijklmnopqrstuvwxyz")
+    starts = range(len(texts) - MAX_WORD)
+    # Every other row leads back to the start of the next part.
+    places = [place for start in starts for place in [(start, 1), (start + MAX_WORD, 0)]]
+    write_substrings(folder, robosieve, [*places, (0, 0)], texts)
+
+
+def endless_threshold(folder, robosieve):
+    """A file whose 200,000 soft words are never enough, and a URL that has all of them."""
+    words = [f"{number:05x}" for number in range(200_000)]
+    honest = compiled(folder, robosieve, words, "--soft-words")
+    metadata = json.loads(snapshots.contents(honest)[METADATA])
+    metadata["words"]["soft_threshold"] = 0xFFFFFFFF
+    forged = snapshots.replace(honest, {METADATA: json.dumps(metadata).encode()})
+    (folder / "x.rlists").write_bytes(forged)
+    (folder / "urls").write_text(f"http://h.example/{'/'.join(words)}\n")
+
+
 TOO_MANY, COMPILE_TOO_MANY = names(65_536)
 
 BOMBS = [
@@ -116,6 +207,20 @@ BOMBS = [
     Bomb("own-paths", "200,000 paths of one host", paths, [COMPILE, FILTER, ANNOTATE], 10, 150),
     Bomb("own-wildcards", "200,000 patterns of one host that nearly match", wildcards, [COMPILE, FILTER], 10, 150),
     Bomb("own-names", "65,536 lists", TOO_MANY, [COMPILE_TOO_MANY], 10, 150, "over 65535 lists"),
+    Bomb("own-words", "a million words", numbered(1_000_000), [COMPILE_WORDS, FILTER, VERIFY], 10, 250),
+    Bomb("own-word-lines", "a line of words of 1 GB", text(b"casino\n", (b"casino " * 1000, 150_000)),
+         [COMPILE_WORDS, FILTER, "filter -q --block-substrings l.gz urls -o out"], 10, 50),
+    Bomb("own-word-prefixes", "255 words that are prefixes of each other, and tokens that the filter takes for them",
+         word_prefixes, [COMPILE_WORDS, FILTER], 10, 50),
+    Bomb("own-substring-prefixes", "256 KiB of substrings that are prefixes of each other", substring_prefixes,
+         [COMPILE_SUBSTRINGS, FILTER, VERIFY], 5, 100),
+    Bomb("own-substring-suffixes", "256 KiB of substrings in which others end everywhere", substring_suffixes,
+         [COMPILE_SUBSTRINGS, FILTER, VERIFY], 15, 600),
+    Bomb("own-substrings", "a million substrings", numbered(1_000_000), [COMPILE_SUBSTRINGS], 10, 250, "over 262144"),
+    Bomb("own-soft-words", "a URL of 1 MB of soft words, one different word short of the threshold", soft_words,
+         [COMPILE_SOFT, FILTER, ANNOTATE], 5, 100),
+    Bomb("own-escapes", "2,000 URLs of 60 KB of percent escapes", escapes,
+         [COMPILE_WORDS, "filter -q --lists x.rlists urls.gz -o out"], 10, 50),
 ]
 # These need xxhash.
 FORGED = [
@@ -123,4 +228,8 @@ FORGED = [
          [FIND, FILTER, ANNOTATE, ("the entries of the group 0", VERIFY)], 1, 50, "share rule sets"),
     Bomb("own-forged-overlap", "sections for paths that are the same megabyte", overlapping,
          [FIND, FILTER, ANNOTATE, VERIFY], 1, 50, "the sections overlap"),
+    Bomb("own-forged-substrings", "9,000 substrings of 255 bytes that are parts of 9 KB", shared_substrings,
+         [FIND, FILTER, ANNOTATE, VERIFY], 1, 50, "an empty substring, or too many"),
+    Bomb("own-forged-threshold", "200,000 soft words that are never enough, in a URL of 1 MB", endless_threshold,
+         [FIND, FILTER], 20, 100),
 ]
