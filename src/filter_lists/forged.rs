@@ -1020,3 +1020,26 @@ fn zero_bytes_in_paths_are_compared() {
         assert_eq!(found.as_deref(), entry, "{url:?}");
     }
 }
+
+/// The automaton of equal substrings, of which one ends everywhere in the others, takes memory by the
+/// square of their number.
+#[test]
+fn substrings_that_do_not_ascend_are_refused_at_opening() {
+    let honest = compile_with(
+        &["a.example"],
+        &[],
+        &[(ListKind::Substrings, &["aa", "ab"])],
+    );
+    assert!(FilterLists::new(honest.clone()).is_ok());
+    let long = [&[b'a'; 256][..], b"b"].concat();
+    for (texts, second) in [(&b"abab"[..], 2), (b"abaa", 2), (&long, 256)] {
+        let mut parts = Parts::of(honest.clone());
+        put_u32(parts.section(Section::Words), WORD_ROW_LEN, second);
+        let end = u32::try_from(texts.len()).unwrap();
+        put_u32(parts.section(Section::Words), 2 * WORD_ROW_LEN, end);
+        *parts.section(Section::WordTexts) = texts.to_vec();
+        let err = FilterLists::new(parts.assemble()).unwrap_err();
+        let refused = err.to_string();
+        assert!(refused.contains("too long or out of order"), "{refused}");
+    }
+}

@@ -159,6 +159,13 @@ impl Substrings {
             if len > MAX_SUBSTRING_BYTES || text.is_empty() {
                 return Err(Error::corrupt("an empty substring, or too many"));
             }
+            // A state of the automaton stores each substring that ends there. Of different texts these
+            // are at most `MAX_WORD`; equal ones would make the automaton grow with their square.
+            if text.len() > MAX_WORD || patterns.last().is_some_and(|last| *last >= text) {
+                return Err(Error::corrupt(
+                    "substrings that are equal, too long or out of order",
+                ));
+            }
             patterns.push(text);
             rows.push(number);
         }

@@ -178,6 +178,13 @@ def shared_substrings(folder, robosieve):
     write_substrings(folder, robosieve, [*places, (0, 0)], texts)
 
 
+def equal_substrings(folder, robosieve):
+    """Half of the bytes are substrings of one letter, and the others a substring that ends with each of them."""
+    count = MAX_SUBSTRINGS // 2
+    places = [(0, 1), (1, 0)] * count + [(0, 1), (count, 0)]
+    write_substrings(folder, robosieve, places, b"a" * count)
+
+
 def endless_threshold(folder, robosieve):
     """A file whose 200,000 soft words are never enough, and a URL that has all of them."""
     words = [f"{number:05x}" for number in range(200_000)]
@@ -230,6 +237,8 @@ FORGED = [
          [FIND, FILTER, ANNOTATE, VERIFY], 1, 50, "the sections overlap"),
     Bomb("own-forged-substrings", "9,000 substrings of 255 bytes that are parts of 9 KB", shared_substrings,
          [FIND, FILTER, ANNOTATE, VERIFY], 1, 50, "an empty substring, or too many"),
+    Bomb("own-forged-equal", "131,072 equal substrings, of which one ends everywhere in another", equal_substrings,
+         [FIND, FILTER, ANNOTATE, VERIFY], 1, 50, "substrings that are equal"),
     Bomb("own-forged-threshold", "200,000 soft words that are never enough, in a URL of 1 MB", endless_threshold,
          [FIND, FILTER], 20, 100),
 ]
