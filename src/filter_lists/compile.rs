@@ -15,6 +15,7 @@ use super::format::{
 };
 use super::text::{Example, ListReport, read_entries, read_words};
 use super::word::{EncodedWords, WordEntries, WordKind};
+use super::words::MAX_SOFT_THRESHOLD;
 use crate::atomic::AtomicFile;
 use crate::decode::{Decoder, read_whole, refuse_by_name, standard_input};
 use crate::error::{Error, ErrorKind, Result};
@@ -222,10 +223,10 @@ impl ListCompiler {
         self
     }
 
-    /// How many different soft words a URL has to have in order to be listed; 2 by default, and at
-    /// least 1.
+    /// How many different soft words a URL has to have in order to be listed; 2 by default. A number
+    /// below 1 is taken for 1, and one above 1,000 for 1,000.
     pub fn soft_threshold(mut self, threshold: u32) -> Self {
-        self.soft_threshold = threshold.max(1);
+        self.soft_threshold = threshold.clamp(1, MAX_SOFT_THRESHOLD);
         self
     }
 

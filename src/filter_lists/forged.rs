@@ -653,7 +653,7 @@ const FORGERIES: &[Forgery] = &[
                 "\"soft_threshold\":0",
             )
         },
-        refusal: "no soft word is enough",
+        refusal: "a threshold of 0 soft words",
     },
     Forgery {
         name: "a word in upper case",

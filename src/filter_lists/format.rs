@@ -350,80 +350,96 @@ impl WordRow {
     }
 }
 
-/// A bit for each of 64 to 128 hashes per word: with a thousand words, the filter fits into the
-/// first-level cache, and it dismisses 98 of 100 tokens.
+/// A Bloom filter with one or two bits for a word, both in one of its units of eight bytes. It has 64
+/// to 128 bits per word, so that of a thousand words it fits into the first-level cache. It dismisses
+/// nearly all tokens.
 ///
 /// The hash needs only the length of a token and its first and last eight bytes, so that a token of
 /// any length takes two loads and a multiplication.
 #[derive(Clone, Copy)]
 pub(super) struct WordFilter<'f> {
-    bits: &'f [u8],
-    /// The hashes are shifted by it to get the number of a bit.
+    units: &'f [[u8; 8]],
+    /// The highest bits of a hash, shifted by it, are the number of a unit.
     shift: u32,
 }
 
 impl<'f> WordFilter<'f> {
-    const BITS_PER_WORD: usize = 64;
-    const MIN_LEN: usize = 64;
+    const UNIT_LEN: usize = 8;
+    const MIN_UNITS: usize = 8;
 
-    /// The bytes of the filter of this number of words, which is a power of two; 0 without words.
+    /// The bytes of the filter of this number of words; 0 without words.
     pub(super) fn encoded_len(words: usize) -> usize {
         match words {
             0 => 0,
-            _ => (words * Self::BITS_PER_WORD / 8)
-                .next_power_of_two()
-                .max(Self::MIN_LEN),
+            _ => words.next_power_of_two().max(Self::MIN_UNITS) * Self::UNIT_LEN,
         }
     }
 
-    /// A filter with these bytes.
+    /// A filter with these bytes. That of a forged file may have any length: units beyond its end have
+    /// no bits.
     #[inline(always)]
-    pub(super) fn new(bits: &'f [u8]) -> Self {
-        // The section of a forged file may have any length: bits beyond its end are not set.
-        let count = (bits.len() as u64).saturating_mul(8).max(2);
+    pub(super) fn new(bytes: &'f [u8]) -> Self {
+        let units = bytes.as_chunks().0;
         Self {
-            bits,
-            shift: count.leading_zeros() + 1,
+            units,
+            shift: Self::shift(units.len()),
         }
+    }
+
+    #[inline(always)]
+    fn shift(units: usize) -> u32 {
+        (units.max(2) as u64).leading_zeros() + 1
     }
 
     /// Whether no word is a token.
     #[inline(always)]
     pub(super) fn is_empty(self) -> bool {
-        self.bits.is_empty()
+        self.units.is_empty()
     }
 
-    /// Adds a word to the bytes of a filter.
-    pub(super) fn add(bits: &mut [u8], word: &[u8]) {
-        let shift = WordFilter::new(bits).shift;
-        let text = [&[0; 8], word, &[0; 8]].concat();
-        let bit = Self::hash(&text, 8, 8 + word.len()) >> shift;
-        if let Some(byte) = bits.get_mut((bit / 8) as usize) {
-            *byte |= 1 << (bit % 8);
+    /// The bytes of the filter of these words.
+    pub(super) fn encode(words: &[impl AsRef<[u8]>]) -> Vec<u8> {
+        let mut bytes = vec![0; Self::encoded_len(words.len())];
+        let units = bytes.as_chunks_mut().0;
+        let shift = Self::shift(units.len());
+        for word in words.iter().map(AsRef::as_ref) {
+            let text = [&[0; 8], word, &[0; 8]].concat();
+            let hash = Self::hash(&text, 8, 8 + word.len());
+            if let Some(unit) = units.get_mut((hash >> shift) as usize) {
+                *unit = (u64::from_le_bytes(*unit) | Self::mask(hash, shift)).to_le_bytes();
+            }
         }
+        bytes
     }
 
     /// Whether the token from `start` to `end` may be a word. The text has eight bytes more before
     /// its end and after its start.
     #[inline(always)]
     pub(super) fn may_have(self, text: &[u8], start: usize, end: usize) -> bool {
-        let bit = Self::hash(text, start, end) >> self.shift;
-        self.bits
-            .get((bit / 8) as usize)
-            .is_some_and(|byte| byte >> (bit % 8) & 1 == 1)
+        let hash = Self::hash(text, start, end);
+        let mask = Self::mask(hash, self.shift);
+        self.units
+            .get((hash >> self.shift) as usize)
+            .is_some_and(|unit| u64::from_le_bytes(*unit) & mask == mask)
+    }
+
+    /// The bits of a hash in its unit: they are numbered by the twelve bits below those of the unit.
+    #[inline(always)]
+    fn mask(hash: u64, shift: u32) -> u64 {
+        1 << (hash >> (shift - 6) & 63) | 1 << (hash >> (shift - 12) & 63)
     }
 
     #[inline(always)]
     fn hash(text: &[u8], start: usize, end: usize) -> u64 {
         let len = end - start;
-        let word = |at: usize| {
-            let bytes = text.get(at..).and_then(|text| text.first_chunk());
-            u64::from_le_bytes(*bytes.unwrap_or(&[0; 8]))
+        let word = |at: usize| match text.get(at..at + 8).and_then(|text| text.first_chunk()) {
+            Some(bytes) => u64::from_le_bytes(*bytes),
+            None => 0,
         };
         // A token of less than eight bytes is its own start and end.
-        let unused = 64 - 8 * len.clamp(1, 8);
-        let first = word(start) & (u64::MAX >> unused);
-        let last = word(end.saturating_sub(8)) >> unused;
+        let unused = 64 - 8 * len.min(8) as u32;
+        let first = word(start) & u64::MAX.wrapping_shr(unused);
+        let last = word(end - 8).wrapping_shr(unused);
         (first ^ last.rotate_left(29) ^ (len as u64) << 3).wrapping_mul(0x9E37_79B9_7F4A_7C15)
     }
 }

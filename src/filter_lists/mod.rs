@@ -39,7 +39,7 @@ mod word_tests;
 pub use format::{ListMetadata, ListsMetadata, WordsIn, WordsMetadata, is_list_name};
 pub use read::{FilterLists, ListMatch, ListSearcher};
 pub(crate) use read::{
-    ListDecision, OriginEntries, OriginSearch, SearchMemory, authority, list_path,
+    ListDecision, OriginEntries, OriginSearch, SearchMemory, list_path, plain_host,
 };
 #[cfg(all(test, feature = "filter-lists"))]
 use words::WordMemory;

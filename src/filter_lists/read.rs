@@ -1007,14 +1007,14 @@ pub(super) fn first_suffix(host: &[u8]) -> &[u8] {
 
 /// The host of a plain origin: `http://host` or `https://host`, without a dot at its end.
 #[inline(always)]
-fn plain_host(origin: &[u8]) -> &[u8] {
+pub(crate) fn plain_host(origin: &[u8]) -> &[u8] {
     let start = 7 + usize::from(origin.get(4) == Some(&b's'));
     origin.get(start..).unwrap_or_default()
 }
 
 /// The host of an origin with a canonical key, and its port if it has one.
 #[inline]
-pub(crate) fn authority(origin: &[u8]) -> &[u8] {
+fn authority(origin: &[u8]) -> &[u8] {
     match memchr::memmem::find(origin, b"://") {
         Some(at) => &origin[at + 3..],
         None => origin,
@@ -1142,7 +1142,9 @@ impl<'l> ListMatch<'l> {
     }
 
     /// The entry as a line of a list: `example.com`, `=example.com` for a host without its
-    /// subdomains, or a URL prefix. Exceptions begin with `@@`.
+    /// subdomains, or a URL prefix. Exceptions begin with `@@`. Words are `word:casino`,
+    /// `soft:live,adult` for the first and the last of those that were needed, and
+    /// `substring:bigwin`.
     ///
     /// # Errors
     /// [`DamagedLists`](crate::ErrorKind::DamagedLists) if the bytes contradict each other.

@@ -11,7 +11,6 @@ use super::format::{
     class_width, hash_host, is_list_name, is_top_label,
 };
 use super::read::FilterLists;
-use super::word::word_filter;
 use super::words::{MAX_WORD, fold, word_count, word_text};
 use crate::bytes::wire::{bytes, u32_at};
 use crate::error::{Error, Result};
@@ -82,12 +81,7 @@ impl FilterLists {
                 "the metadata counts other words than the {words:?} in the sections"
             )));
         }
-        match &metadata.words {
-            Some(words) if words.soft_threshold == 0 => {
-                Err(Error::corrupt("no soft word is enough"))
-            }
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
     /// Checks the words; returns the numbers of hard words, soft words and substrings.
@@ -141,7 +135,7 @@ impl FilterLists {
             filter.len(),
             WordFilter::encoded_len(tokens.len()),
         )?;
-        match word_filter(&tokens) == filter {
+        match WordFilter::encode(&tokens) == filter {
             true => Ok(counts),
             false => Err(Error::corrupt("the word filter is not that of the words")),
         }

@@ -135,7 +135,7 @@ impl WordEntries {
             };
             end.encode(&mut encoded.rows);
         }
-        encoded.filter = word_filter(&tokens);
+        encoded.filter = WordFilter::encode(&tokens);
         Ok(encoded)
     }
 }
@@ -144,13 +144,4 @@ impl WordEntries {
 fn text_offset(texts: &[u8]) -> Result<u32> {
     u32::try_from(texts.len())
         .map_err(|_| ErrorKind::TooLarge("over 4 GiB of words".to_owned()).into())
-}
-
-/// The filter of words that are looked for among tokens.
-pub(super) fn word_filter(words: &[impl AsRef<[u8]>]) -> Vec<u8> {
-    let mut bits = vec![0; WordFilter::encoded_len(words.len())];
-    for word in words {
-        WordFilter::add(&mut bits, word.as_ref());
-    }
-    bits
 }

@@ -29,6 +29,9 @@ pub(super) const MAX_WORD: usize = 255;
 /// The most bytes of all substrings of a file. Their automaton takes 256 bytes for each.
 pub(super) const MAX_SUBSTRING_BYTES: usize = 256 << 10;
 
+/// The most soft words that a URL may need. Each token is compared with those that were found before.
+pub(super) const MAX_SOFT_THRESHOLD: u32 = 1000;
+
 /// What a file says about words besides its rows.
 #[derive(Clone)]
 pub(super) struct Words {
@@ -55,7 +58,12 @@ impl fmt::Debug for Words {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WordMemory {
     /// The text of a URL in lower case, with 0 in place of other characters than letters and digits.
+    /// [`START`] zeros are before it, and at least [`END`] after it. The memory may be longer.
     text: Vec<u8>,
+    /// The bytes of `text` that the URL takes: a multiple of [`WINDOW`].
+    len: usize,
+    /// The parts of a URL with percent escapes or a fragment, as few have them.
+    unescaped: Vec<u8>,
     /// The soft words that were found, as rows.
     soft_words: Vec<u32>,
 }
@@ -63,40 +71,75 @@ pub(crate) struct WordMemory {
 /// The zeros before the text, so that the eight bytes before each end of a token are there.
 const START: usize = 8;
 
+/// The zeros after it: the eight bytes after each start of a token.
+const END: usize = 8;
+
 /// The bytes that one vector step compares.
 const WINDOW: usize = 32;
 
 impl WordMemory {
-    /// Sets the text to the parts of a URL.
+    /// Sets the text to the parts of a URL, without its fragment and its percent escapes.
     #[inline(always)]
-    fn set_text(&mut self, parts: [&[u8]; 2]) {
-        self.text.clear();
-        self.text.resize(START, 0);
-        for part in parts {
-            append_decoded(part, &mut self.text);
+    fn set_text(&mut self, parts: [&[u8]; 2], backend: impl Backend) {
+        self.copy(parts);
+        if !self.fold(backend) {
+            self.set_unescaped(parts);
+            self.fold(backend);
         }
-        // Whole windows, and the eight bytes after each start of a token.
-        let len = (self.text.len() + 8).next_multiple_of(WINDOW);
-        self.text.resize(len, 0);
-        for window in self.text.as_chunks_mut::<WINDOW>().0 {
-            *window = window.map(fold);
+    }
+
+    /// Copies the parts, and zeros around them.
+    #[inline(always)]
+    fn copy(&mut self, [first, second]: [&[u8]; 2]) {
+        let second_at = START + first.len();
+        let end = second_at + second.len();
+        self.len = (end + END).next_multiple_of(WINDOW);
+        if self.text.len() < self.len {
+            self.text.resize(self.len, 0);
         }
+        self.text[START..second_at].copy_from_slice(first);
+        self.text[second_at..end].copy_from_slice(second);
+        self.text[end..self.len].fill(0);
+    }
+
+    /// Replaces upper case, and all characters but letters and digits. Returns whether the text had
+    /// neither percent signs nor a fragment.
+    #[inline(always)]
+    fn fold(&mut self, backend: impl Backend) -> bool {
+        let mut special = 0;
+        for window in self.text[..self.len].as_chunks_mut::<WINDOW>().0 {
+            special |= backend.equal_bytes(window, &[b'%'; WINDOW])
+                | backend.equal_bytes(window, &[b'#'; WINDOW]);
+            for byte in window {
+                *byte = fold(*byte);
+            }
+        }
+        special == 0
+    }
+
+    /// Copies the parts without the fragment, and with percent escapes decoded.
+    #[inline(never)]
+    fn set_unescaped(&mut self, [first, second]: [&[u8]; 2]) {
+        let mut unescaped = std::mem::take(&mut self.unescaped);
+        unescaped.clear();
+        let end = memchr::memchr(b'#', second).unwrap_or(second.len());
+        append_unescaped(first, &mut unescaped);
+        append_unescaped(&second[..end], &mut unescaped);
+        // What is special now was escaped.
+        self.copy([&unescaped, b""]);
+        self.unescaped = unescaped;
+    }
+
+    /// The text of the URL, with the zeros around it.
+    #[inline(always)]
+    fn text(&self) -> &[u8] {
+        &self.text[..self.len]
     }
 }
 
-/// Appends a part of a URL with its percent escapes decoded, as few have.
-#[inline(always)]
-fn append_decoded(part: &[u8], out: &mut Vec<u8>) {
-    match memchr::memchr(b'%', part) {
-        None => out.extend_from_slice(part),
-        Some(first) => append_unescaped(part, first, out),
-    }
-}
-
-#[inline(never)]
-fn append_unescaped(part: &[u8], first: usize, out: &mut Vec<u8>) {
-    let (start, mut rest) = part.split_at(first);
-    out.extend_from_slice(start);
+/// Appends a part of a URL with its percent escapes decoded.
+fn append_unescaped(part: &[u8], out: &mut Vec<u8>) {
+    let mut rest = part;
     while let Some((first, after)) = rest.split_first() {
         let escaped = match after {
             [high, low, ..] if *first == b'%' => hex(*high).zip(hex(*low)),
@@ -134,6 +177,12 @@ impl Words {
         let Some(metadata) = metadata.words.clone() else {
             return Ok(None);
         };
+        if !(1..=MAX_SOFT_THRESHOLD).contains(&metadata.soft_threshold) {
+            let threshold = metadata.soft_threshold;
+            return Err(Error::corrupt(format!(
+                "a threshold of {threshold} soft words"
+            )));
+        }
         let substrings = match metadata.substrings {
             0 => None,
             _ => Some(Arc::new(Substrings::of_file(file)?)),
@@ -239,7 +288,7 @@ impl FilterLists {
     /// The word that lists a URL, given by the authority and the rest after it, with or without a
     /// fragment. No entry for its host or path decides.
     ///
-    /// Cost: linear in the URL; some 50 ns for most, and twice that with substrings.
+    /// Cost: linear in the URL; some 70 ns for most, and twice that with substrings.
     #[inline(always)]
     pub(crate) fn decide_by_words(
         &self,
@@ -251,7 +300,6 @@ impl FilterLists {
         let Some(words) = &self.words else {
             return Ok(None);
         };
-        let rest = &rest[..memchr::memchr(b'#', rest).unwrap_or(rest.len())];
         let parts = match words.metadata.part {
             WordsIn::Url => [authority, rest],
             WordsIn::Host => [authority, b""],
@@ -281,7 +329,7 @@ impl Kernel for FindWord<'_> {
 
     #[inline(always)]
     fn run(mut self, backend: impl Backend) -> Self::Output {
-        self.memory.set_text(self.parts);
+        self.memory.set_text(self.parts, backend);
         self.memory.soft_words.clear();
         if let Some(found) = self.find_in_tokens(backend)? {
             return Ok(Some(found));
@@ -289,7 +337,7 @@ impl Kernel for FindWord<'_> {
         let Some(substrings) = &self.words.substrings else {
             return Ok(None);
         };
-        let Some(word) = substrings.find(&self.memory.text) else {
+        let Some(word) = substrings.find(self.memory.text()) else {
             return Ok(None);
         };
         let row = WordRow::decode(self.file.section(Section::Words), word)?;
@@ -306,60 +354,41 @@ impl FindWord<'_> {
         if filter.is_empty() {
             return Ok(None);
         }
-        // Windows overlap tokens, so the start of one is kept until its end comes.
+        let text = &self.memory.text[..self.memory.len];
+        let soft_words = &mut self.memory.soft_words;
+        // The start of the next token, which may end in a later window.
         let mut start = 0;
-        let mut is_inside = false;
-        for at in (0..self.memory.text.len()).step_by(WINDOW) {
-            let Some(window) = self.memory.text[at..].first_chunk::<WINDOW>() else {
-                break;
-            };
+        let mut is_inside = 0;
+        for (number, window) in text.as_chunks::<WINDOW>().0.iter().enumerate() {
+            let at = number * WINDOW;
             let inside = !backend.equal_bytes(window, &[0; WINDOW]);
-            // A bit is set where a token begins, and where one has ended.
-            let mut edges = inside ^ (inside << 1 | u32::from(is_inside));
-            while edges != 0 {
-                let edge = at + edges.trailing_zeros() as usize;
-                edges &= edges - 1;
-                is_inside = !is_inside;
-                if is_inside {
-                    start = edge;
-                } else if filter.may_have(&self.memory.text, start, edge)
-                    && let Some(found) = self.look_up(start, edge)?
+            let before = inside << 1 | is_inside;
+            let mut starts = inside & !before;
+            let mut ends = !inside & before;
+            if is_inside == 0 {
+                start = at + starts.trailing_zeros() as usize;
+                starts &= starts.wrapping_sub(1);
+            }
+            while ends != 0 {
+                let end = at + ends.trailing_zeros() as usize;
+                ends &= ends - 1;
+                if filter.may_have(text, start, end)
+                    && let Some(found) =
+                        look_up(self.file, self.words, &text[start..end], soft_words)?
                 {
                     return Ok(Some(found));
                 }
+                start = at + starts.trailing_zeros() as usize;
+                starts &= starts.wrapping_sub(1);
             }
+            is_inside = inside >> 31;
         }
-        self.soft_words()
-    }
-
-    /// Looks a token up. Returns it if it is a hard word, and notes it if it is a soft one.
-    #[inline(never)]
-    fn look_up(&mut self, start: usize, end: usize) -> Result<Option<ListDecision>> {
-        let token = &self.memory.text[start..end];
-        if token.len() > MAX_WORD {
-            return Ok(None);
-        }
-        let Some(word) = find_word(self.file, token)? else {
-            return Ok(None);
-        };
-        let row = WordRow::decode(self.file.section(Section::Words), word)?;
-        if row.word != 0 {
-            return Ok(Some(ListDecision::listed(
-                row.word,
-                EntryPlace::Word { word },
-            )));
-        }
-        let soft_words = &mut self.memory.soft_words;
-        let is_counted = soft_words.len() < self.words.metadata.soft_threshold as usize;
-        if row.soft_word != 0 && is_counted && !soft_words.contains(&word) {
-            soft_words.push(word);
-        }
-        Ok(None)
+        self.decide_by_soft_words()
     }
 
     /// The soft words that were found, if they are enough.
     #[inline(always)]
-    fn soft_words(&self) -> Result<Option<ListDecision>> {
+    fn decide_by_soft_words(&self) -> Result<Option<ListDecision>> {
         let found = &self.memory.soft_words;
         let (Some(first), Some(last)) = (found.first(), found.last()) else {
             return Ok(None);
@@ -374,4 +403,30 @@ impl FindWord<'_> {
         };
         Ok(Some(ListDecision::listed(row.soft_word, entry)))
     }
+}
+
+/// Looks a token up. Returns it if it is a hard word, and notes it if it is a soft one.
+#[inline(never)]
+fn look_up(
+    file: &SectionFile,
+    words: &Words,
+    token: &[u8],
+    soft_words: &mut Vec<u32>,
+) -> Result<Option<ListDecision>> {
+    if token.len() > MAX_WORD {
+        return Ok(None);
+    }
+    let Some(word) = find_word(file, token)? else {
+        return Ok(None);
+    };
+    let row = WordRow::decode(file.section(Section::Words), word)?;
+    if row.word != 0 {
+        let entry = EntryPlace::Word { word };
+        return Ok(Some(ListDecision::listed(row.word, entry)));
+    }
+    let is_counted = soft_words.len() < words.metadata.soft_threshold as usize;
+    if row.soft_word != 0 && is_counted && !soft_words.contains(&word) {
+        soft_words.push(word);
+    }
+    Ok(None)
 }

@@ -32,7 +32,7 @@ use super::rows::{BATCH, LineRows, LineRun, RowSource, TimedRows};
 use super::verdicts_ref::{OriginContext, VerdictBits, VerdictsRef};
 use crate::error::Result;
 use crate::explain::{Reason, Verdict};
-use crate::filter_lists::{FilterLists, OriginEntries, authority, list_path};
+use crate::filter_lists::{FilterLists, OriginEntries, list_path, plain_host};
 use crate::simd::{Backend, Kernel};
 use crate::snapshot::format::NONE;
 use crate::snapshot::history::Validity;
@@ -285,10 +285,11 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
                 continue;
             }
             for row in runs.rows(run) {
-                let origin = authority(&self.rows.text(row)[..len]);
-                let rest = self.rows.rest(row, len);
+                let host = plain_host(&self.rows.text(row)[..len]);
+                // Blanks at its end, which are no part of the URL, divide words too.
+                let rest = self.rows.path(row, len);
                 let memory = &mut self.scratch.list_memory.words;
-                if let Some(found) = lists.decide_by_words(origin, rest, memory, backend)? {
+                if let Some(found) = lists.decide_by_words(host, rest, memory, backend)? {
                     self.listed.push_word(row, found);
                 }
             }

@@ -240,5 +240,5 @@ FORGED = [
     Bomb("own-forged-equal", "131,072 equal substrings, of which one ends everywhere in another", equal_substrings,
          [FIND, FILTER, ANNOTATE, VERIFY], 1, 50, "substrings that are equal"),
     Bomb("own-forged-threshold", "200,000 soft words that are never enough, in a URL of 1 MB", endless_threshold,
-         [FIND, FILTER], 20, 100),
+         [FIND, FILTER, VERIFY], 1, 100, "a threshold of 4294967295 soft words"),
 ]
