@@ -112,7 +112,7 @@ class Lists:
             block_substrings: Lists of texts. A URL is listed that has one of them without the characters
                 that are not ASCII letters and digits, in both: ``big win`` is in ``/a-bigwinner``.
             allow: Lists whose entries for domains and URLs are exceptions, also from words. They come last.
-            soft_threshold: The number of different soft words from which on a URL is listed.
+            soft_threshold: The number of different soft words from which on a URL is listed: 1 to 1,000.
             words_in: The part of URLs in which words and texts are looked for: all after the scheme, the
                 host, or path and query.
             allow_suffixes: Accept public suffixes such as ``com`` and ``co.uk`` as domains.

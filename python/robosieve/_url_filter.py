@@ -54,7 +54,7 @@ class URLFilter(BaseFilter):  # type: ignore[misc, unused-ignore]
     docs/LISTS.md has a table of the URLs for which the answers differ.
 
     Args:
-        soft_word_threshold: The number of different soft words from which on a URL is dropped.
+        soft_word_threshold: The number of different soft words from which on a URL is dropped: 1 to 1,000.
         extra_domains: Domains, whose subdomains are dropped too. A line may have each form of
             docs/LISTS.md.
         extra_urls: URLs. One with a scheme is that URL alone, one without the URLs that begin so.
@@ -99,8 +99,8 @@ class URLFilter(BaseFilter):  # type: ignore[misc, unused-ignore]
         node_directory: Path | None = None,
     ) -> None:
         super().__init__(exclusion_writer, batch_size)
-        if soft_word_threshold < 1:
-            raise ValueError(f"soft_word_threshold={soft_word_threshold}; give at least 1")
+        if not 1 <= soft_word_threshold <= 1000:
+            raise ValueError(f"soft_word_threshold={soft_word_threshold}; give 1 to 1000")
         if batch_size < 1:
             raise ValueError(f"batch_size={batch_size}; give at least 1")
         self.soft_word_threshold = soft_word_threshold

@@ -94,8 +94,8 @@ impl ListTexts {
             (WordsIn::Host, "host"),
             (WordsIn::Path, "path"),
         ];
-        if soft_threshold == 0 {
-            let what = "soft_threshold=0 lists every URL; give at least 1";
+        if !(1..=1000).contains(&soft_threshold) {
+            let what = format!("soft_threshold={soft_threshold}; give 1 to 1000");
             return Err(PyValueError::new_err(what));
         }
         let compiler = ListCompiler::new()

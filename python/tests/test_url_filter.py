@@ -266,7 +266,7 @@ def test_pipeline_with_two_workers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"soft_word_threshold": 0}, ValueError, "soft_word_threshold=0; give at least 1"),
+        ({"soft_word_threshold": 0}, ValueError, "soft_word_threshold=0; give 1 to 1000"),
         ({"batch_size": 0}, ValueError, "batch_size=0; give at least 1"),
         ({"extra_domains": "bad.com"}, TypeError, r"extra_domains is a text; give an iterable of lines"),
         ({"banned_words": ["a", 7]}, TypeError, "banned_words has a line of type int"),
