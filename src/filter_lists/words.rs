@@ -1,12 +1,12 @@
 //! Words: the search for listed words in a URL.
 //!
-//! A *token* is a run of ASCII letters and digits in the URL after its scheme and before its fragment. Tokens are compared
-//! without case, after the percent escapes of the URL were decoded. A hard word lists each URL that
-//! has it as a token, soft words list a URL that has several of them. A *substring* lists a URL that
-//! has it after all other characters were removed.
+//! A *token* is a run of ASCII letters and digits in the URL after its scheme and before its
+//! fragment. Tokens are compared without case, after the percent escapes of the URL were decoded. A
+//! hard word lists each URL that has it as a token, soft words list a URL that has several of them.
+//! A *substring* lists a URL that has it after all other characters were removed.
 //!
 //! The text of a URL is copied once, in lower case and with 0 in place of all other characters. This
-//! and the ends of tokens take vector instructions. Each token then reads one bit of a filter, which
+//! and the ends of tokens take vector instructions. Each token then reads one unit of a filter, which
 //! dismisses nearly all of them, and the texts of the words decide about the rest: a binary search.
 //! An automaton of all words (aho-corasick) took two to four times as long, because it reads a state
 //! per byte. Substrings need one.
@@ -32,7 +32,7 @@ pub(super) const MAX_SUBSTRING_BYTES: usize = 256 << 10;
 /// The most soft words that a URL may need. Each token is compared with those that were found before.
 pub(super) const MAX_SOFT_THRESHOLD: u32 = 1000;
 
-/// What a file says about words besides its rows.
+/// The words of a file, besides its rows.
 #[derive(Clone)]
 pub(super) struct Words {
     metadata: WordsMetadata,
