@@ -286,7 +286,7 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
             }
             for row in runs.rows(run) {
                 let host = plain_host(&self.rows.text(row)[..len]);
-                // Blanks at its end, which are no part of the URL, divide words too.
+                // Blanks at its end, which are not part of the URL, divide words too.
                 let rest = self.rows.path(row, len);
                 let memory = &mut self.scratch.list_memory.words;
                 if let Some(found) = lists.decide_by_words(host, rest, memory, backend)? {

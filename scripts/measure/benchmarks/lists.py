@@ -81,7 +81,7 @@ def run(options):
         own = place / "own.rlists"
         compiling = processor([robosieve, "-j", "2", "lists", "-q", "-o", own, f"ut1={domains}"])
         size = own.stat().st_size
-        count = sum(1 for _ in open(domains, "rb"))
+        count = line_count(domains)
         longer = data.longer(inputs, place) if options.real else inputs
         return (
             f"{count:,} lines. Compiled in {compiling:.1f} s of processor time, {size:,} bytes.\n\n"
@@ -107,6 +107,22 @@ def processor(command):
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 
 
+def line_count(file):
+    with open(file, "rb") as lines:
+        return sum(1 for _ in lines)
+
+
+def alternate(filter_, ways, file):
+    """Nanoseconds of user time per line for each way of filtering a file, in alternating runs after a warm-up run."""
+    lines = line_count(file)
+    found = {way: [] for way in ways}
+    for turn in range(RUNS + 1):
+        order = ways if turn % 2 else reversed(ways)
+        for way in order:
+            found[way].append(processor([*filter_, *ways[way], file]) / lines * 1e9)
+    return {way: times[1:] for way, times in found.items()}
+
+
 def costs(robosieve, inputs, snapshot, own):
     """Nanoseconds of user time per line: with robots.txt files alone, with both, and with lists alone."""
     judge = ["-s", snapshot, "-a", "GPTBot"]
@@ -114,16 +130,11 @@ def costs(robosieve, inputs, snapshot, own):
     filter_ = [robosieve, "-j", "1", "filter", "-q", "--no-verify", "-o", "/dev/null"]
     rows = []
     for name, file in inputs.lists.items():
-        lines = sum(1 for _ in open(file, "rb"))
-        found = {way: [] for way in ways}
-        for turn in range(RUNS + 1):
-            order = ways if turn % 2 else reversed(ways)
-            for way in order:
-                found[way].append(processor([*filter_, *ways[way], file]) / lines * 1e9)
-        pairs = list(zip(found["both"][1:], found["robots"][1:]))
+        found = alternate(filter_, ways, file)
+        pairs = list(zip(found["both"], found["robots"]))
         more = statistics.median(both - robots for both, robots in pairs)
         ratio = statistics.median(both / robots for both, robots in pairs)
-        medians = [statistics.median(found[way][1:]) for way in ways]
+        medians = [statistics.median(found[way]) for way in ways]
         rows.append([name, *(f"{median:.1f}" for median in medians), f"{more:.1f}", f"{ratio:.2f}"])
     head = ["user time, 1 thread, ns per URL", "robots.txt", "robots.txt and list", "list", "more with the list", "ratio"]
     note = f"Medians of {RUNS} alternating runs of whole commands after a warm-up run; the last two are those of pairs.\n"
@@ -145,18 +156,13 @@ def words(robosieve, inputs, snapshot, place):
     filter_ = [robosieve, "-j", "1", "filter", "-q", "--no-verify", "-o", "/dev/null"]
     rows = []
     for list_, file in inputs.lists.items():
-        lines = sum(1 for _ in open(file, "rb"))
-        found = {way: [] for way in ways}
-        for turn in range(RUNS + 1):
-            order = ways if turn % 2 else reversed(ways)
-            for way in order:
-                found[way].append(processor([*filter_, *ways[way], file]) / lines * 1e9)
+        found = alternate(filter_, ways, file)
         for way in WORDS:
-            more = statistics.median(one - other for one, other in zip(found[way][1:], found["robots"][1:]))
+            more = statistics.median(one - other for one, other in zip(found[way], found["robots"]))
             listed = place / "listed.txt"
             subprocess.run([*filter_, *ways[way], file, "--listed-to", listed], check=True)
-            share = sum(1 for _ in open(listed, "rb")) / lines
-            rows.append([list_, way, f"{statistics.median(found['robots'][1:]):.1f}", f"{more:.1f}", f"{share:.1%}"])
+            share = line_count(listed) / line_count(file)
+            rows.append([list_, way, f"{statistics.median(found['robots']):.1f}", f"{more:.1f}", f"{share:.1%}"])
     head = ["words, user time, 1 thread, ns per URL", "list", "robots.txt", "more with the list", "listed"]
     note = f"Words are tokens of the URLs in random order. Medians of {RUNS} alternating runs after a warm-up run.\n"
     return f"{note}\n{record.table(head, rows)}"
@@ -168,12 +174,12 @@ def rivals(robosieve, urls, own, domains, place):
     with open(urls, "rb") as lines, open(sample, "wb") as out:
         lines = lines.readlines()
         out.writelines(lines[:: max(1, len(lines) // SAMPLE)])
-    sampled = sum(1 for _ in open(sample, "rb"))
+    sampled = line_count(sample)
     filter_ = [robosieve, "-j", "1", "filter", "-q", "--no-verify", "--lists", own, "-o", "/dev/null"]
     seconds = statistics.median(processor([*filter_, urls]) for _ in range(RUNS))
     listed = place / "listed.txt"
     subprocess.run([*filter_, sample, "--listed-to", listed], check=True)
-    found = sum(1 for _ in open(listed, "rb"))
+    found = line_count(listed)
     rows = [["robosieve", f"{len(lines):,}", f"{seconds / len(lines) * 1e9:,.0f}", f"{found:,}", "whole command"]]
     for module, program in [("datatrove", DATATROVE), ("adblock", ADBLOCK), ("duckdb", DUCKDB)]:
         if not importlib.util.find_spec(module):
