@@ -5,8 +5,9 @@ use crate::figures::escape::escape;
 use crate::help_text::COMMON;
 use crate::inputs::refuse_remote;
 use crate::stderr::print_line;
+use crate::value_enums::named;
 use anyhow::{Context, bail};
-use clap::{ArgGroup, Args, ValueEnum};
+use clap::{ArgGroup, Args};
 use robosieve::filter_lists::{
     CompiledLists, ListCompiler, ListKind, ListReport, WordsIn, is_list_name,
 };
@@ -78,7 +79,7 @@ pub(crate) struct ListTextArgs {
         long,
         value_name = "N",
         default_value_t = 2,
-        value_parser = clap::value_parser!(u32).range(1..=1000),
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(ListCompiler::MAX_SOFT_THRESHOLD)),
         requires = "soft_words",
         hide_short_help = true,
         help_heading = COMMON
@@ -100,33 +101,13 @@ pub(crate) struct ListTextArgs {
     #[arg(
         long,
         value_name = "PART",
-        value_enum,
-        default_value_t = WordsPart::Url,
+        value_parser = named::<WordsIn>(),
+        default_value_t = WordsIn::Url,
         requires = ANY_WORDS,
         hide_short_help = true,
         help_heading = COMMON
     )]
-    pub words_in: WordsPart,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum WordsPart {
-    /// Everything after the scheme but the fragment
-    Url,
-    /// The host and the port
-    Host,
-    /// Path and query
-    Path,
-}
-
-impl From<WordsPart> for WordsIn {
-    fn from(part: WordsPart) -> Self {
-        match part {
-            WordsPart::Url => Self::Url,
-            WordsPart::Host => Self::Host,
-            WordsPart::Path => Self::Path,
-        }
-    }
+    pub words_in: WordsIn,
 }
 
 /// A list on the command line.
@@ -194,7 +175,7 @@ impl ListTextArgs {
         let mut compiler = ListCompiler::new()
             .allow_suffixes(self.allow_suffixes)
             .soft_threshold(self.soft_threshold)
-            .words_in(self.words_in.into());
+            .words_in(self.words_in);
         let mut reports = Vec::new();
         for list in lists {
             let report = compiler.add_path(&list.name, list.kind, &list.path)?;

@@ -12,7 +12,7 @@ use crate::stderr::print_line;
 use anyhow::bail;
 use clap::Args;
 use robosieve::Origin;
-use robosieve::filter_lists::{FilterLists, ListKind, ListMatch, ListReport, WordsIn};
+use robosieve::filter_lists::{FilterLists, ListMatch, ListReport};
 use robosieve::output::{OutputFormat, is_standard_stream};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -160,13 +160,7 @@ impl<'r> ListCounts<'r> {
         Self {
             name: &list.name,
             path: list.path.display().to_string(),
-            kind: match list.kind {
-                ListKind::Block => "block",
-                ListKind::Allow => "allow",
-                ListKind::Words => "words",
-                ListKind::SoftWords => "soft-words",
-                ListKind::Substrings => "substrings",
-            },
+            kind: list.kind.name(),
             lines: report.lines,
             blank_lines: report.blank_lines,
             entries: report.entries,
@@ -279,12 +273,7 @@ fn description(lists: &FilterLists) -> String {
         ] {
             add_number(name, number, &mut out);
         }
-        let part = match words.part {
-            WordsIn::Url => "url",
-            WordsIn::Host => "host",
-            WordsIn::Path => "path",
-        };
-        let row = COLUMNS.row("words in", [part.to_owned(), String::new()]);
+        let row = COLUMNS.row("words in", [words.part.to_string(), String::new()]);
         out += &format!("{}\n", row.trim_end());
     }
     out += &format!(

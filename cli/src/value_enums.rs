@@ -4,6 +4,7 @@ use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use robosieve::audit::Identity;
 use robosieve::export::ColumnNames;
+use robosieve::filter_lists::WordsIn;
 use robosieve::job::{AddedColumn, Form, Keep, Require};
 use robosieve::judge::{NoTime, Reason, StatusPolicy, UnknownOrigin};
 use robosieve::lint::Severity;
@@ -71,6 +72,14 @@ impl OptionValue for ColumnNames {
     const HELP: &'static [&'static str] = &[
         "GPTBot.access: the agent as given",
         "GPTBot_access: letters, digits and underscores only",
+    ];
+}
+
+impl OptionValue for WordsIn {
+    const HELP: &'static [&'static str] = &[
+        "Everything after the scheme but the fragment",
+        "The host and the port",
+        "Path and query",
     ];
 }
 

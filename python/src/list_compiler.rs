@@ -4,13 +4,11 @@ use crate::column::text_bytes;
 use crate::errors::{detached, exception};
 use crate::files::{in_pool, refuse_overwriting};
 use crate::interrupt::{Watch, watched};
-use crate::options::one_of;
+use crate::options::named;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator};
-use robosieve::filter_lists::{
-    CompiledLists, ListCompiler, ListKind, ListReport, WordsIn, is_list_name,
-};
+use robosieve::filter_lists::{CompiledLists, ListCompiler, ListKind, ListReport, is_list_name};
 use robosieve::output::OverwriteGuard;
 use robosieve::{Error, ErrorKind};
 use std::io::{self, BufRead, Read};
@@ -89,19 +87,15 @@ impl ListTexts {
 impl ListTexts {
     #[new]
     fn new(allow_suffixes: bool, soft_threshold: u32, words_in: &str) -> PyResult<Self> {
-        let parts = [
-            (WordsIn::Url, "url"),
-            (WordsIn::Host, "host"),
-            (WordsIn::Path, "path"),
-        ];
-        if !(1..=1000).contains(&soft_threshold) {
-            let what = format!("soft_threshold={soft_threshold}; give 1 to 1000");
+        let most = ListCompiler::MAX_SOFT_THRESHOLD;
+        if !(1..=most).contains(&soft_threshold) {
+            let what = format!("soft_threshold={soft_threshold}; give 1 to {most}");
             return Err(PyValueError::new_err(what));
         }
         let compiler = ListCompiler::new()
             .allow_suffixes(allow_suffixes)
             .soft_threshold(soft_threshold)
-            .words_in(one_of("words_in", words_in, &parts)?);
+            .words_in(named("words_in", words_in)?);
         Ok(Self {
             compiler: Mutex::new(Some(compiler)),
             inputs: Mutex::default(),
@@ -116,7 +110,7 @@ impl ListTexts {
         name: &str,
         path: PathBuf,
     ) -> PyResult<Contents> {
-        let kind = list_kind(kind)?;
+        let kind = named("kind", kind)?;
         let contents = self.with(py, name, |compiler, _| compiler.add_path(name, kind, &path))?;
         let mut inputs = self.inputs.lock().unwrap_or_else(PoisonError::into_inner);
         inputs.push(path);
@@ -131,7 +125,7 @@ impl ListTexts {
         name: &str,
         lines: &Bound<'_, PyIterator>,
     ) -> PyResult<Contents> {
-        let kind = list_kind(kind)?;
+        let kind = named("kind", kind)?;
         let lines = lines.clone().unbind();
         self.with(py, name, |compiler, watch| {
             let added = compiler.add(name, kind, LineReader::new(name, lines, watch));
@@ -159,17 +153,6 @@ impl ListTexts {
         let data = self.finish(py, |compiled| compiled.to_vec())?;
         Ok(PyBytes::new(py, &data))
     }
-}
-
-fn list_kind(kind: &str) -> PyResult<ListKind> {
-    let kinds = [
-        (ListKind::Block, "block"),
-        (ListKind::Allow, "allow"),
-        (ListKind::Words, "words"),
-        (ListKind::SoftWords, "soft-words"),
-        (ListKind::Substrings, "substrings"),
-    ];
-    one_of("kind", kind, &kinds)
 }
 
 /// The exception that an iterator raised, or that of another error.

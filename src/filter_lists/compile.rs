@@ -21,6 +21,7 @@ use crate::decode::{Decoder, read_whole, refuse_by_name, standard_input};
 use crate::error::{Error, ErrorKind, Result};
 use crate::file_format::{DETECTION_LEN, FileFormat};
 use crate::matcher::build::{self, CanonicalRule};
+use crate::named_value::named_values;
 use crate::output::{OutputFile, is_standard_stream};
 use crate::profile::Profile;
 use crate::robots::RuleKind;
@@ -122,6 +123,17 @@ pub enum ListKind {
     Substrings,
 }
 
+named_values! {
+    /// The name, as it is written in reports.
+    ListKind {
+        Block = "block",
+        Allow = "allow",
+        Words = "words",
+        SoftWords = "soft-words",
+        Substrings = "substrings",
+    }
+}
+
 impl ListKind {
     /// The kind of its words, if it has words.
     fn of_words(self) -> Option<WordKind> {
@@ -211,6 +223,9 @@ const MAX_SEEDS: u32 = 64;
 const MAX_LISTS: usize = u16::MAX as usize;
 
 impl ListCompiler {
+    /// The most soft words that a URL may need.
+    pub const MAX_SOFT_THRESHOLD: u32 = MAX_SOFT_THRESHOLD;
+
     /// Without lists.
     pub fn new() -> Self {
         Self::default()
@@ -224,7 +239,8 @@ impl ListCompiler {
     }
 
     /// How many different soft words a URL has to have in order to be listed; 2 by default. A number
-    /// below 1 is taken for 1, and one above 1,000 for 1,000.
+    /// below 1 is taken for 1, and one above [`MAX_SOFT_THRESHOLD`](Self::MAX_SOFT_THRESHOLD) for
+    /// that.
     pub fn soft_threshold(mut self, threshold: u32) -> Self {
         self.soft_threshold = threshold.clamp(1, MAX_SOFT_THRESHOLD);
         self

@@ -17,6 +17,7 @@
 
 use crate::bytes::wire::{Fields, array};
 use crate::error::Result;
+use crate::named_value::named_values;
 use crate::snapshot::format::{NONE, hash_key};
 use crate::url::is_address;
 use serde::{Deserialize, Serialize};
@@ -58,8 +59,7 @@ pub struct WordsMetadata {
 }
 
 /// The part of URLs in which words are looked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum WordsIn {
     /// Everything after the scheme, without user name, password and fragment.
     #[default]
@@ -68,6 +68,15 @@ pub enum WordsIn {
     Host,
     /// Path and query.
     Path,
+}
+
+named_values! {
+    /// The name, as it is written in options and in the metadata.
+    WordsIn {
+        Url = "url",
+        Host = "host",
+        Path = "path",
+    }
 }
 
 /// Whether a text may be the name of a list: it is part of columns and of messages.
