@@ -256,7 +256,7 @@ fn damaged_and_newer_files_are_refused() {
     dir.all_fail(&[
         "lists damaged --find http://x/ | damaged: damaged filter lists | compile them again",
         "lists cut --find http://x/ | cut: damaged filter lists",
-        "lists newer --find http://x/ | newer: not a compiled file of filter lists of version 1, but of version 9",
+        "lists newer --find http://x/ | newer: not a compiled file of filter lists of version 2, but of version 9",
     ]);
 }
 

@@ -308,6 +308,53 @@ impl ListCompiler {
             let what = format!("no line is an entry of a list: line {line} is `{text}` ({reason})");
             return Err(ErrorKind::BadList(what).into());
         }
+        let list = u16::try_from(self.lists.len())
+            .ok()
+            .filter(|list| usize::from(*list) < MAX_LISTS)
+            .ok_or_else(|| ErrorKind::TooLarge(format!("over {MAX_LISTS} lists")))?;
+        let Self {
+            options,
+            hosts,
+            paths,
+            words,
+            ..
+        } = self;
+        let mut report = ListReport::default();
+        if let Some(kind) = kind.of_words() {
+            read_words(text, kind, &mut report, &mut |word: &[u8]| {
+                words.push(word, kind, list);
+            })?;
+            return self.add_read(name, report);
+        }
+        read_entries(text, *options, &mut report, &mut |entry: Entry<'_>| {
+            let entry = Entry {
+                is_exception: entry.is_exception || kind == ListKind::Allow,
+                ..entry
+            };
+            if entry.path.is_none() && entry.scheme.is_none() && entry.port.is_none() {
+                hosts.push(&entry, list);
+            } else {
+                paths.push(PathEntry::of(&entry, list));
+            }
+        })?;
+        if kind == ListKind::Allow {
+            report.exceptions = report.entries;
+        }
+        self.add_read(name, report)
+    }
+
+    /// Adds a list whose entries were read.
+    fn add_read(&mut self, name: &str, report: ListReport) -> Result<ListReport> {
+        if let (0, Some(first)) = (report.entries, report.examples.first()) {
+            let Example { line, text, reason } = first;
+            let hint = match reason {
+                NotAnEntry::PublicSuffix => "; if its lines are words, name it as a list of words",
+                _ => "",
+            };
+            let what =
+                format!("no line is an entry of a list: line {line} is `{text}` ({reason}){hint}");
+            return Err(ErrorKind::BadList(what).into());
+        }
         self.lists.push(ListMetadata {
             name: name.to_owned(),
             entries: report.entries,
@@ -901,16 +948,16 @@ impl FileBuilder {
         hasher.update(&self.host_texts);
         let mut seed = hasher.digest();
         let keys = self.host_classes.len();
-        let suffixes = self
-            .is_suffix
-            .iter()
-            .filter(|is_suffix| **is_suffix)
-            .count();
+        let suffixes = (0..)
+            .zip(&self.is_suffix)
+            .filter(|(_, is_suffix)| **is_suffix);
+        let filter_keys = suffixes.map(|(host, _)| HostFilter::keys(self.class_of_host(host)));
+        let filter_words = HostFilter::words(filter_keys.sum());
         // Names that were chosen for a seed need another one.
         let mut seeds_left = MAX_SEEDS;
         let (index, filter) = loop {
             let mut index = IndexBuilder::new(keys, Load::FourFifths);
-            let mut filter = vec![0; HostFilter::words(suffixes)];
+            let mut filter = vec![0; filter_words];
             if self.index_hosts(seed, &mut index, &mut filter) {
                 break (index.finish(), filter);
             }
@@ -952,6 +999,11 @@ impl FileBuilder {
             };
             self.host_classes[number as usize] = self.class_of(row);
         }
+    }
+
+    /// The class of a host.
+    fn class_of_host(&self, number: u32) -> &ClassRow {
+        &self.class_rows[self.host_classes[number as usize] as usize]
     }
 
     /// Numbers the classes by their first use: marking leaves classes that no host has.
@@ -1003,7 +1055,7 @@ impl FileBuilder {
             }));
             let hash = hash_host(&host, seed);
             if *is_suffix {
-                HostFilter::add(filter, hash);
+                HostFilter::add(filter, hash, self.class_of_host(number));
             }
             index.prefetch(hash);
             waiting.push_back((hash, number));

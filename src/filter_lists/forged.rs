@@ -2,8 +2,8 @@
 //! them.
 
 use super::format::{
-    CLASS_ROW_LEN, HOST_PATHS_LEN, HOSTS_PER_BLOCK, HostFilter, HostPathsRow, PATH_ENTRY_LEN,
-    PATH_GROUP_LEN, PathGroupRow, Scheme, WORD_ROW_LEN, hash_host, stored_form,
+    CLASS_ROW_LEN, ClassRow, HOST_PATHS_LEN, HOSTS_PER_BLOCK, HostFilter, HostPathsRow,
+    PATH_ENTRY_LEN, PATH_GROUP_LEN, PathGroupRow, Scheme, WORD_ROW_LEN, hash_host, stored_form,
 };
 use super::{FilterLists, ListCompiler, ListKind};
 use crate::error::{Error, ErrorKind};
@@ -738,9 +738,21 @@ impl Parts {
         let mut texts = Vec::new();
         let mut blocks = Vec::new();
         let mut index = IndexBuilder::new(hosts.len(), Load::FourFifths);
-        let is_suffix = |host: &&&str| host.matches('.').count() < 2;
-        let suffixes = hosts.iter().filter(is_suffix).count();
-        let mut filter = vec![0; HostFilter::words(suffixes)];
+        let rows = self.section(Section::ClassRows).clone();
+        // A class that is not there is one of the forgeries.
+        let class_of = |host: u32| {
+            let class = classes.get(host as usize).copied().unwrap_or_default();
+            ClassRow::decode(&rows, class.into()).unwrap_or_default()
+        };
+        let suffixes: Vec<u32> = (0..)
+            .zip(hosts)
+            .filter(|(_, host)| host.matches('.').count() < 2)
+            .map(|(number, _)| number)
+            .collect();
+        let keys = suffixes
+            .iter()
+            .map(|host| HostFilter::keys(&class_of(*host)));
+        let mut filter = vec![0; HostFilter::words(keys.sum())];
         for (number, host) in (0u32..).zip(hosts) {
             if number.is_multiple_of(HOSTS_PER_BLOCK) {
                 blocks.extend_from_slice(&(texts.len() as u32).to_le_bytes());
@@ -749,8 +761,8 @@ impl Parts {
             texts.extend(stored_form(host.as_bytes()));
             let hash = hash_host(host.as_bytes(), self.seed);
             assert!(index.add(hash, number));
-            if is_suffix(&host) {
-                HostFilter::add(&mut filter, hash);
+            if suffixes.contains(&number) {
+                HostFilter::add(&mut filter, hash, &class_of(number));
             }
         }
         *self.section(Section::HostTexts) = texts;

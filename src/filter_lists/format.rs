@@ -144,14 +144,27 @@ pub(super) fn class_width(class_rows: &[u8]) -> usize {
 }
 
 impl ClassRow {
-    pub(super) fn encode(&self, out: &mut Vec<u8>) {
-        let sets = [
+    pub(super) fn sets(&self) -> [u16; 4] {
+        [
             self.domain,
             self.domain_exception,
             self.host,
             self.host_exception,
-        ];
-        out.extend(sets.into_iter().flat_map(u16::to_le_bytes));
+        ]
+    }
+
+    /// Whether a list has the whole host.
+    pub(super) fn is_listed(&self) -> bool {
+        self.sets() != [0; 4]
+    }
+
+    /// Whether a list has the whole host or some of its paths.
+    pub(super) fn has_entries(&self) -> bool {
+        self.is_listed() || self.has_paths
+    }
+
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        out.extend(self.sets().into_iter().flat_map(u16::to_le_bytes));
         out.extend_from_slice(&[self.has_deeper.into(), self.has_paths.into(), 0, 0]);
     }
 
@@ -363,8 +376,8 @@ impl WordRow {
 /// to 128 bits per word, so that of a thousand words it fits into the first-level cache. It dismisses
 /// nearly all tokens.
 ///
-/// The hash needs only the length of a token and its first and last eight bytes, so that a token of
-/// any length takes two loads and a multiplication.
+/// The hash needs only the length of a token and its last eight bytes, so that a token of any length
+/// takes one load and a multiplication.
 #[derive(Clone, Copy)]
 pub(super) struct WordFilter<'f> {
     units: &'f [[u8; 8]],
@@ -412,44 +425,38 @@ impl<'f> WordFilter<'f> {
         let units = bytes.as_chunks_mut().0;
         let shift = Self::shift(units.len());
         for word in words.iter().map(AsRef::as_ref) {
-            let text = [&[0; 8], word, &[0; 8]].concat();
-            let hash = Self::hash(&text, 8, 8 + word.len());
+            let tail = [&[0; 8], word].concat();
+            let tail = tail.last_chunk().copied().unwrap_or_default();
+            let hash = Self::hash(u64::from_le_bytes(tail), word.len());
             if let Some(unit) = units.get_mut((hash >> shift) as usize) {
-                *unit = (u64::from_le_bytes(*unit) | Self::mask(hash, shift)).to_le_bytes();
+                *unit = (u64::from_le_bytes(*unit) | Self::mask(hash)).to_le_bytes();
             }
         }
         bytes
     }
 
-    /// Whether the token from `start` to `end` may be a word. The text has eight bytes more before
-    /// its end and after its start.
+    /// Whether a token of this length may be a word. `tail` has the eight bytes before its end.
     #[inline(always)]
-    pub(super) fn may_have(self, text: &[u8], start: usize, end: usize) -> bool {
-        let hash = Self::hash(text, start, end);
-        let mask = Self::mask(hash, self.shift);
+    pub(super) fn may_have(self, tail: u64, len: usize) -> bool {
+        let hash = Self::hash(tail, len);
+        let mask = Self::mask(hash);
         self.units
             .get((hash >> self.shift) as usize)
             .is_some_and(|unit| u64::from_le_bytes(*unit) & mask == mask)
     }
 
-    /// The bits of a hash in its unit: they are numbered by the twelve bits below those of the unit.
+    /// The bits of a hash in its unit. Their numbers are below those of the unit, of which there may
+    /// be 2^20 without bits in common.
     #[inline(always)]
-    fn mask(hash: u64, shift: u32) -> u64 {
-        1 << (hash >> (shift - 6) & 63) | 1 << (hash >> (shift - 12) & 63)
+    fn mask(hash: u64) -> u64 {
+        1 << (hash >> 38 & 63) | 1 << (hash >> 32 & 63)
     }
 
     #[inline(always)]
-    fn hash(text: &[u8], start: usize, end: usize) -> u64 {
-        let len = end - start;
-        let word = |at: usize| match text.get(at..at + 8).and_then(|text| text.first_chunk()) {
-            Some(bytes) => u64::from_le_bytes(*bytes),
-            None => 0,
-        };
-        // A token of less than eight bytes is its own start and end.
-        let unused = 64 - 8 * len.min(8) as u32;
-        let first = word(start) & u64::MAX.wrapping_shr(unused);
-        let last = word(end - 8).wrapping_shr(unused);
-        (first ^ last.rotate_left(29) ^ (len as u64) << 3).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    fn hash(tail: u64, len: usize) -> u64 {
+        // The bytes before a shorter token.
+        let before = 64 - 8 * len.min(8) as u32;
+        (tail.wrapping_shr(before) ^ len as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
     }
 }
 
@@ -457,31 +464,58 @@ impl<'f> WordFilter<'f> {
 ///
 /// Most hosts are in no list. Their suffix of two labels ends the search here, in memory that fits
 /// into the second-level cache. With twelve bits for a key, one look-up in forty is a false hit.
+///
+/// A host has a key if it has entries, and another if deeper hosts have some. So a search skips the
+/// host `co.uk` of a list of domains, which a tenth of all hosts of a crawl have for their suffix.
 pub(super) struct HostFilter;
+
+/// What the filter says about a host. It may say yes by mistake, but not no.
+#[derive(Clone, Copy)]
+pub(super) struct FilterAnswer {
+    pub may_have_entries: bool,
+    pub may_have_deeper: bool,
+}
 
 impl HostFilter {
     const BITS_PER_KEY: usize = 12;
+
+    /// The positions in a hash of the numbers of the bits, each of six bits.
+    const ENTRIES: [u32; 2] = [0, 6];
+    const DEEPER: [u32; 2] = [12, 18];
 
     /// The number of words for this number of keys.
     pub(super) fn words(keys: usize) -> usize {
         keys * Self::BITS_PER_KEY / 64 + 1
     }
 
-    /// Adds a key.
-    pub(super) fn add(words: &mut [u64], hash: u64) {
+    /// The number of keys of a host.
+    pub(super) fn keys(class: &ClassRow) -> usize {
+        usize::from(class.has_entries()) + usize::from(class.has_deeper)
+    }
+
+    /// Adds the keys of a host.
+    pub(super) fn add(words: &mut [u64], hash: u64, class: &ClassRow) {
         let at = Self::word_of(hash, words.len());
         if let Some(word) = words.get_mut(at) {
-            *word |= Self::mask(hash);
+            if class.has_entries() {
+                *word |= Self::mask(hash, Self::ENTRIES);
+            }
+            if class.has_deeper {
+                *word |= Self::mask(hash, Self::DEEPER);
+            }
         }
     }
 
-    /// Whether a key may have been added.
-    #[inline]
-    pub(super) fn may_have(words: &[[u8; 8]], hash: u64) -> bool {
-        let mask = Self::mask(hash);
-        words
-            .get(Self::word_of(hash, words.len()))
-            .is_some_and(|word| u64::from_le_bytes(*word) & mask == mask)
+    /// What the filter says about a host with this hash.
+    #[inline(always)]
+    pub(super) fn look_up(words: &[[u8; 8]], hash: u64) -> FilterAnswer {
+        let word = words.get(Self::word_of(hash, words.len()));
+        let word = word.map_or(0, |word| u64::from_le_bytes(*word));
+        let has_all = |mask: u64| word & mask == mask;
+        FilterAnswer {
+            may_have_entries: has_all(Self::mask(hash, Self::ENTRIES)),
+            may_have_deeper: has_all(Self::mask(hash, Self::DEEPER)),
+        }
     }
 
     /// The high bits of the hash choose the word, as they choose a bucket of the index.
@@ -490,12 +524,11 @@ impl HostFilter {
         ((u128::from(hash) * words as u128) >> 64) as usize
     }
 
-    /// Four bits, by four fields of the low half.
-    #[inline]
-    fn mask(hash: u64) -> u64 {
-        [0, 6, 12, 18]
-            .into_iter()
-            .fold(0, |mask, shift| mask | 1 << (hash >> shift & 63))
+    /// Two bits, by two fields of the hash. With four, a look-up took longer and was not more often
+    /// right, as a word has the bits of all keys in it.
+    #[inline(always)]
+    fn mask(hash: u64, [first, second]: [u32; 2]) -> u64 {
+        1 << (hash >> first & 63) | 1 << (hash >> second & 63)
     }
 }
 

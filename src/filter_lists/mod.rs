@@ -39,10 +39,11 @@ mod word_tests;
 pub use format::{ListMetadata, ListsMetadata, WordsIn, WordsMetadata, is_list_name};
 pub use read::{FilterLists, ListMatch, ListSearcher};
 pub(crate) use read::{
-    ListDecision, OriginEntries, OriginSearch, SearchMemory, list_path, plain_host,
+    FirstSuffix, ListDecision, OriginEntries, OriginSearch, SearchMemory, list_path,
 };
 #[cfg(all(test, feature = "filter-lists"))]
 use words::WordMemory;
+pub(crate) use words::WordSearch;
 #[cfg(feature = "filter-lists")]
 pub use {
     compile::{CompiledLists, ListCompiler, ListKind},

@@ -150,10 +150,28 @@ pub(crate) struct OriginSearch<'o> {
 }
 
 impl OriginSearch<'_> {
+    /// Continues with the suffix of one label more, if there is one.
+    #[inline]
+    fn lengthen(&mut self, seed: u64) {
+        self.labels_left = self.labels_left.saturating_sub(1);
+        let suffix = self.suffix.filter(|_| self.labels_left > 0);
+        self.suffix = suffix.and_then(|suffix| longer_suffix(self.host, suffix));
+        if let Some(suffix) = self.suffix {
+            self.hash = hash_host(suffix, seed);
+        }
+    }
+
     /// What the lists say about the origin, after the end of the search.
     pub(crate) fn take_entries(&mut self) -> OriginEntries {
         std::mem::take(&mut self.found)
     }
+}
+
+/// The suffix of a host that a search begins with.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FirstSuffix {
+    pub hash: u64,
+    pub len: usize,
 }
 
 /// The Bloom filter of the hosts that a search begins with.
@@ -166,15 +184,24 @@ pub(crate) struct SuffixFilter<'l> {
 }
 
 impl SuffixFilter<'_> {
-    /// The hash that [`may_have`](Self::may_have) takes, of the plain origin of `len` bytes at the
-    /// start of `text`. Prefetches what that reads.
+    /// The first suffix of the plain origin of `len` bytes at the start of `text`. Prefetches what
+    /// [`may_have`](Self::may_have) reads.
     #[inline(always)]
-    pub(crate) fn prefetch_plain(self, text: &[u8], len: usize, backend: impl Backend) -> u64 {
-        let hash = hash_host(plain_suffix(text, len, backend), self.seed);
+    pub(crate) fn prefetch_plain(
+        self,
+        text: &[u8],
+        len: usize,
+        backend: impl Backend,
+    ) -> FirstSuffix {
+        let suffix = plain_suffix(text, len, backend);
+        let hash = hash_host(suffix, self.seed);
         if let Some(word) = self.words.get(HostFilter::word_of(hash, self.words.len())) {
             simd::prefetch(word);
         }
-        hash
+        FirstSuffix {
+            hash,
+            len: suffix.len(),
+        }
     }
 
     /// Whether a list may have an entry for an origin with this hash. Nearly all that no list has
@@ -184,9 +211,11 @@ impl SuffixFilter<'_> {
         self.is_skipped | self.has(hash)
     }
 
+    /// Whether the host with this hash may be there.
     #[inline(always)]
     fn has(self, hash: u64) -> bool {
-        HostFilter::may_have(self.words, hash)
+        let answer = HostFilter::look_up(self.words, hash);
+        answer.may_have_entries | answer.may_have_deeper
     }
 }
 
@@ -344,31 +373,47 @@ impl FilterLists {
         url: &[u8],
         memory: &mut SearchMemory,
     ) -> Result<Option<ListDecision>> {
+        let mut key = std::mem::take(&mut memory.key);
+        let decision = match url::split(url, Profile::Google, &mut key) {
+            Some(parts) => self.decide_parts(parts.origin, parts.path, memory),
+            None => Ok(None),
+        };
+        memory.key = key;
+        decision
+    }
+
+    /// The same, given the canonical key of the origin and the rest of the URL, with or without a
+    /// fragment.
+    pub(crate) fn decide_parts(
+        &self,
+        url_origin: &[u8],
+        rest: &[u8],
+        memory: &mut SearchMemory,
+    ) -> Result<Option<ListDecision>> {
         let SearchMemory {
-            key,
             origin,
             entries,
             words,
+            ..
         } = memory;
-        let Some(parts) = url::split(url, Profile::Google, key) else {
-            return Ok(None);
-        };
-        if parts.origin != origin.as_slice() {
+        if url_origin != origin.as_slice() {
             // After an error, nothing is known of the origin.
             origin.clear();
-            *entries = self.entries_of(parts.origin)?;
-            origin.extend_from_slice(parts.origin);
+            *entries = self.entries_of(url_origin)?;
+            origin.extend_from_slice(url_origin);
         }
         // Few hosts have entries for paths.
         let decision = match entries.decision_of_all() {
             Some(decision) => decision,
-            None => self.decide(parts.origin, entries, &list_path(parts.path))?,
+            None => self.decide(url_origin, entries, &list_path(rest))?,
         };
-        if decision.is_some() || !self.have_words() {
+        if decision.is_some() {
             return Ok(decision);
         }
-        let backend = AnyBackend::detect();
-        self.decide_by_words(authority(parts.origin), parts.path, words, backend)
+        let Some(mut search) = self.word_search(words) else {
+            return Ok(None);
+        };
+        search.find(authority(url_origin), rest, AnyBackend::detect())
     }
 
     /// The filter that a search begins with.
@@ -387,26 +432,43 @@ impl FilterLists {
             return Ok(OriginEntries::default());
         };
         let filter = self.suffix_filter();
-        let hash = hash_host(first_suffix(origin.host), filter.seed);
-        if !filter.may_have(hash) {
+        let suffix = first_suffix(origin.host);
+        let first = FirstSuffix {
+            hash: hash_host(suffix, filter.seed),
+            len: suffix.len(),
+        };
+        if !filter.may_have(first.hash) {
             return Ok(OriginEntries::default());
         }
-        let mut search = self.start_search(origin.host, hash)?;
+        let Some(mut search) = self.start_search(origin.host, first)? else {
+            return Ok(OriginEntries::default());
+        };
         self.finish_searches(std::slice::from_mut(&mut search))?;
         Ok(search.found)
     }
 
-    /// Starts the search for a plain origin with the hash of [`SuffixFilter::prefetch_plain`].
-    pub(crate) fn search_plain<'o>(&self, origin: &'o [u8], hash: u64) -> Result<OriginSearch<'o>> {
-        self.start_search(plain_host(origin), hash)
+    /// Starts the search for a plain origin with the suffix of [`SuffixFilter::prefetch_plain`].
+    /// `None` if no list has its host.
+    #[inline]
+    pub(crate) fn search_plain<'o>(
+        &self,
+        origin: &'o [u8],
+        first: FirstSuffix,
+    ) -> Result<Option<OriginSearch<'o>>> {
+        self.start_search(plain_host(origin), first)
     }
 
-    /// Starts the search for a host whose first suffix has this hash. Prefetches its bucket.
-    fn start_search<'o>(&self, host: &'o [u8], hash: u64) -> Result<OriginSearch<'o>> {
+    /// Starts the search for a host whose first suffix may be in the filter. Prefetches the bucket of
+    /// the suffix that is looked up first. `None` if there is none.
+    fn start_search<'o>(
+        &self,
+        host: &'o [u8],
+        first: FirstSuffix,
+    ) -> Result<Option<OriginSearch<'o>>> {
         let mut search = OriginSearch {
             host,
-            suffix: Some(first_suffix(host)),
-            hash,
+            suffix: host.get(host.len().saturating_sub(first.len)..),
+            hash: first.hash,
             labels_left: MAX_LABELS,
             found: OriginEntries::default(),
         };
@@ -414,9 +476,18 @@ impl FilterLists {
         if self.metadata.top_labels > 0 {
             self.look_up_top_label(&mut search)
                 .map_err(|err| self.damage(err))?;
+        } else {
+            let filter = self.file.section(Section::HostFilter).as_chunks().0;
+            if !HostFilter::look_up(filter, first.hash).may_have_entries {
+                // The first suffix is `co.uk`, or another that has only deeper hosts.
+                search.lengthen(self.file.seed());
+                if search.suffix.is_none() {
+                    return Ok(None);
+                }
+            }
         }
-        index::prefetch(self.buckets(), hash);
-        Ok(search)
+        index::prefetch(self.buckets(), search.hash);
+        Ok(Some(search))
     }
 
     /// Looks up the last label of a host. Ends the search if the filter lacks the first suffix, for
@@ -459,7 +530,7 @@ impl FilterLists {
         // Most hosts that are found have no entries, only deeper hosts, such as `co.uk`. If the
         // bucket has no other candidate, a comparison of texts changes nothing: if this host is not
         // the suffix, no list has a deeper one.
-        let needs_text = probe.more || !self.class_of(probe.offset)?.is_ancestor();
+        let needs_text = probe.more || self.class_of(probe.offset)?.has_entries();
         if needs_text {
             let Some(number) = self.find_hashed(suffix, search.hash)? else {
                 return Ok(());
@@ -469,12 +540,9 @@ impl FilterLists {
                 return Ok(());
             }
         }
-        search.labels_left -= 1;
-        if search.labels_left > 0
-            && let Some(next) = longer_suffix(search.host, suffix)
-        {
-            search.suffix = Some(next);
-            search.hash = hash_host(next, self.file.seed());
+        search.suffix = Some(suffix);
+        search.lengthen(self.file.seed());
+        if search.suffix.is_some() {
             index::prefetch(self.buckets(), search.hash);
         }
         Ok(())
@@ -852,12 +920,6 @@ fn common_len(text: impl Iterator<Item = u8>, other: &[u8]) -> usize {
 }
 
 impl ClassRow {
-    /// Whether the host is only the ancestor of others, and has no entries.
-    fn is_ancestor(&self) -> bool {
-        let sets = self.domain | self.domain_exception | self.host | self.host_exception;
-        sets == 0 && self.has_deeper && !self.has_paths
-    }
-
     /// The entry for the whole host that decides: an exception if there is one, and of equal ones
     /// that of the list that comes first.
     fn decision(
@@ -1025,26 +1087,26 @@ fn authority(origin: &[u8]) -> &[u8] {
 /// host is not an address. Cost: one vector step, if the host has less than 32 bytes.
 #[inline(always)]
 pub(super) fn plain_suffix(text: &[u8], len: usize, backend: impl Backend) -> &[u8] {
-    let host = plain_host(text.get(..len).unwrap_or_default());
-    let window = text
-        .get(len - host.len()..)
-        .and_then(|text| text.first_chunk());
+    let start = 7 + usize::from(text.get(4) == Some(&b's'));
+    let host_len = len.wrapping_sub(start);
+    let window: Option<&[u8; 32]> = text.get(start..).and_then(|text| text.first_chunk());
     match window {
-        Some(window) if host.len() < 32 => {
-            let dots = backend.equal_bytes(window, &[b'.'; 32]) & ((1 << host.len()) - 1);
+        Some(window) if host_len < 32 => {
+            let dots = backend.equal_bytes(window, &[b'.'; 32]) & ((1 << host_len) - 1);
             let last = (1u32 << 31).unbounded_shr(dots.leading_zeros());
-            let start = 32 - (dots ^ last).leading_zeros();
-            host.get(start as usize..).unwrap_or_default()
+            let suffix = 32 - (dots ^ last).leading_zeros();
+            window.get(suffix as usize..host_len).unwrap_or_default()
         }
-        _ => first_suffix(host),
+        _ => first_suffix(plain_host(text.get(..len).unwrap_or_default())),
     }
 }
 
 /// The suffix of a host with one label more.
 fn longer_suffix<'h>(host: &'h [u8], suffix: &[u8]) -> Option<&'h [u8]> {
     let dot = host.len().checked_sub(suffix.len())?.checked_sub(1)?;
-    let start = memchr::memrchr(b'.', host.get(..dot)?).map_or(0, |dot| dot + 1);
-    host.get(start..)
+    // Labels are short, so the start of a vector search would take longer.
+    let before = host.get(..dot)?.iter().rposition(|b| *b == b'.');
+    host.get(before.map_or(0, |dot| dot + 1)..)
 }
 
 /// The last label of a name with several.

@@ -205,7 +205,7 @@ impl FilterLists {
             for set in class.sets().into_iter().filter(|set| *set != 0) {
                 use_set(used_sets, set)?;
             }
-            if !(class.is_listed() || class.has_deeper || class.has_paths) {
+            if !(class.has_entries() || class.has_deeper) {
                 return Err(Error::corrupt(format!("the class {number} says nothing")));
             }
             classes.push(class);
@@ -387,7 +387,7 @@ impl FilterLists {
         }
         let labels_end = memchr::memchr_iter(LABEL_END, host);
         if labels_end.count() < 2 {
-            sums.suffixes.push(hash);
+            sums.suffixes.push(Suffix { hash, class });
         }
         sums.listed += u64::from(class.is_listed());
         sums.top_labels += u64::from(is_top_label(host));
@@ -411,12 +411,16 @@ impl FilterLists {
                 "an index of {keys} keys for {count} hosts"
             )));
         }
-        let suffixes = host_sums.iter().map(|sums| sums.suffixes.len()).sum();
+        let suffixes: Vec<&Suffix> = host_sums.iter().flat_map(|sums| &sums.suffixes).collect();
+        let keys = suffixes
+            .iter()
+            .map(|suffix| HostFilter::keys(&suffix.class));
+        let len = HostFilter::words(keys.sum());
         let filter = self.file.section(Section::HostFilter);
-        verify_len("host filter", filter.len(), HostFilter::words(suffixes) * 8)?;
-        let mut words = vec![0; HostFilter::words(suffixes)];
-        for hash in host_sums.iter().flat_map(|sums| &sums.suffixes) {
-            HostFilter::add(&mut words, *hash);
+        verify_len("host filter", filter.len(), len * 8)?;
+        let mut words = vec![0; len];
+        for suffix in suffixes {
+            HostFilter::add(&mut words, suffix.hash, &suffix.class);
         }
         match words
             .into_iter()
@@ -601,31 +605,22 @@ impl FilterLists {
     }
 }
 
-impl ClassRow {
-    fn sets(&self) -> [u16; 4] {
-        [
-            self.domain,
-            self.domain_exception,
-            self.host,
-            self.host_exception,
-        ]
-    }
-
-    /// Whether a list has the whole host.
-    fn is_listed(&self) -> bool {
-        self.sets() != [0; 4]
-    }
-}
-
 /// What a task has found about its hosts.
 #[derive(Debug, Default)]
 struct HostSums {
-    /// The hashes of the hosts that the filter has.
-    suffixes: Vec<u64>,
+    /// The hosts that the filter has.
+    suffixes: Vec<Suffix>,
     /// The number of hosts with entries for the whole host.
     listed: u64,
     /// The number of names of one label.
     top_labels: u64,
+}
+
+/// A host that the filter has.
+#[derive(Debug)]
+struct Suffix {
+    hash: u64,
+    class: ClassRow,
 }
 
 /// The hosts before and after a host, if there are such.

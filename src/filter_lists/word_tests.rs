@@ -105,20 +105,30 @@ fn entry_of(lists: &FilterLists, authority: &str, rest: &[u8]) -> Option<String>
         .unwrap()
         .map(|found| found.entry().unwrap());
     let mut memory = WordMemory::default();
+    let Some(mut search) = lists.word_search(&mut memory) else {
+        return found;
+    };
+    let origin_len = url.len() - rest.len();
+    // A search may read beyond the URL.
+    let longer = [&url[..], &[b'a'; 80]].concat();
     for backend in AnyBackend::all() {
-        let decision = lists
-            .decide_by_words(authority.as_bytes(), rest, &mut memory, backend)
-            .unwrap();
-        let entry = decision.map(|decision| {
-            let found = super::ListMatch::new(lists, decision);
-            found.entry().unwrap()
-        });
-        assert_eq!(
-            entry,
-            found,
-            "{backend:?}: {}",
-            String::from_utf8_lossy(&url)
-        );
+        let decisions = [
+            search.find(authority.as_bytes(), rest, backend),
+            search.find_plain(&url, origin_len, rest.len(), backend),
+            search.find_plain(&longer, origin_len, rest.len(), backend),
+        ];
+        for decision in decisions {
+            let entry = decision.unwrap().map(|decision| {
+                let found = super::ListMatch::new(lists, decision);
+                found.entry().unwrap()
+            });
+            assert_eq!(
+                entry,
+                found,
+                "{backend:?}: {}",
+                String::from_utf8_lossy(&url)
+            );
+        }
     }
     found
 }
@@ -363,6 +373,7 @@ fn files_without_words_say_nothing_of_them() {
         .add("none", ListKind::Words, "# nothing".as_bytes())
         .unwrap();
     let lists = FilterLists::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
-    assert!(lists.metadata().words.is_none() && !lists.have_words());
+    assert!(lists.metadata().words.is_none());
+    assert!(lists.word_search(&mut WordMemory::default()).is_none());
     lists.verify().unwrap();
 }

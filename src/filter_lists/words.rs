@@ -5,22 +5,25 @@
 //! hard word lists each URL that has it as a token, soft words list a URL that has several of them.
 //! A *substring* lists a URL that has it after all other characters were removed.
 //!
-//! The text of a URL is copied once, in lower case and with 0 in place of all other characters. This
-//! and the ends of tokens take vector instructions. Each token then reads one unit of a filter, which
-//! dismisses nearly all of them, and the texts of the words decide about the rest: a binary search.
-//! An automaton of all words (aho-corasick) took two to four times as long, because it reads a state
-//! per byte. Substrings need one.
+//! Vector instructions find the letters and digits of a URL, one bit for each byte. Each token then
+//! reads one unit of a filter, which dismisses nearly all of them, and the texts of the words decide
+//! about the rest: a binary search. An automaton of all words (aho-corasick) took two to four times as
+//! long, because it reads a state per byte. Substrings need one.
+//!
+//! A URL is searched where it is. Only one with percent escapes or a fragment is copied: the copy of
+//! all took a quarter of the time.
 
 use super::format::{ListsMetadata, WORD_ROW_LEN, WordFilter, WordRow, WordsIn, WordsMetadata};
-use super::read::{EntryPlace, FilterLists, ListDecision};
+use super::read::{EntryPlace, FilterLists, ListDecision, plain_host};
 use crate::bytes::wire::{bytes, u32_at};
 use crate::error::{Error, Result};
-use crate::simd::{Backend, Kernel};
+use crate::simd::{Backend, Kernel, WordMasks};
 use crate::snapshot::format::Section;
 use crate::snapshot::section_file::SectionFile;
-use aho_corasick::automaton::Automaton;
+use aho_corasick::automaton::{Automaton, StateID};
 use aho_corasick::{Anchored, MatchKind, StartKind, dfa};
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The length of the longest word.
@@ -57,83 +60,26 @@ impl fmt::Debug for Words {
 /// A thread's memory for the search of words.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WordMemory {
-    /// The text of a URL in lower case, with 0 in place of other characters than letters and digits.
-    /// [`START`] zeros are before it, and at least [`END`] after it. The memory may be longer.
-    text: Vec<u8>,
-    /// The bytes of `text` that the URL takes: a multiple of [`WINDOW`].
-    len: usize,
-    /// The parts of a URL with percent escapes or a fragment, as few have them.
+    /// The text of a URL that had percent escapes or a fragment.
     unescaped: Vec<u8>,
     /// The soft words that were found, as rows.
     soft_words: Vec<u32>,
 }
 
-/// The zeros before the text, so that the eight bytes before each end of a token are there.
-const START: usize = 8;
+/// The bytes of a token's end that its hash reads.
+const TAIL: usize = 8;
 
-/// The zeros after it: the eight bytes after each start of a token.
-const END: usize = 8;
+/// The bytes that one vector step scans.
+const BLOCK: usize = 64;
 
-/// The bytes that one vector step compares.
-const WINDOW: usize = 32;
-
-impl WordMemory {
-    /// Sets the text to the parts of a URL, without its fragment and its percent escapes.
-    #[inline(always)]
-    fn set_text(&mut self, parts: [&[u8]; 2], backend: impl Backend) {
-        self.copy(parts);
-        if !self.fold(backend) {
-            self.set_unescaped(parts);
-            self.fold(backend);
-        }
-    }
-
-    /// Copies the parts, and zeros around them.
-    #[inline(always)]
-    fn copy(&mut self, [first, second]: [&[u8]; 2]) {
-        let second_at = START + first.len();
-        let end = second_at + second.len();
-        self.len = (end + END).next_multiple_of(WINDOW);
-        if self.text.len() < self.len {
-            self.text.resize(self.len, 0);
-        }
-        self.text[START..second_at].copy_from_slice(first);
-        self.text[second_at..end].copy_from_slice(second);
-        self.text[end..self.len].fill(0);
-    }
-
-    /// Replaces upper case, and all characters but letters and digits. Returns whether the text had
-    /// neither percent signs nor a fragment.
-    #[inline(always)]
-    fn fold(&mut self, backend: impl Backend) -> bool {
-        let mut special = 0;
-        for window in self.text[..self.len].as_chunks_mut::<WINDOW>().0 {
-            special |= backend.equal_bytes(window, &[b'%'; WINDOW])
-                | backend.equal_bytes(window, &[b'#'; WINDOW]);
-            for byte in window {
-                *byte = fold(*byte);
-            }
-        }
-        special == 0
-    }
-
-    /// Copies the parts without the fragment, and with percent escapes decoded.
-    #[inline(never)]
-    fn set_unescaped(&mut self, [first, second]: [&[u8]; 2]) {
-        let mut unescaped = std::mem::take(&mut self.unescaped);
-        unescaped.clear();
-        let end = memchr::memchr(b'#', second).unwrap_or(second.len());
-        append_unescaped(first, &mut unescaped);
-        append_unescaped(&second[..end], &mut unescaped);
-        // What is special now was escaped.
-        self.copy([&unescaped, b""]);
-        self.unescaped = unescaped;
-    }
-
-    /// The text of the URL, with the zeros around it.
-    #[inline(always)]
-    fn text(&self) -> &[u8] {
-        &self.text[..self.len]
+/// Sets a text to the parts of a URL with percent escapes decoded and without its fragment, after
+/// [`TAIL`] zeros.
+fn set_unescaped(parts: [&[u8]; 2], text: &mut Vec<u8>) {
+    text.clear();
+    text.extend_from_slice(&[0; TAIL]);
+    for part in parts {
+        let end = memchr::memchr(b'#', part).unwrap_or(part.len());
+        append_unescaped(&part[..end], text);
     }
 }
 
@@ -221,24 +167,44 @@ impl Substrings {
         let automaton = dfa::DFA::builder()
             .match_kind(MatchKind::Standard)
             .start_kind(StartKind::Unanchored)
+            .ascii_case_insensitive(true)
             .build(patterns)
             .map_err(|err| Error::corrupt(format!("substrings ({err})")))?;
         Ok(Self { automaton, rows })
     }
 
-    /// The row of the substring that ends first in a text whose zeros are skipped. Of those that end
-    /// at the same place, it is the longest.
-    fn find(&self, text: &[u8]) -> Option<u32> {
-        let automaton = &self.automaton;
-        let mut state = automaton.start_state(Anchored::No).ok()?;
-        for byte in text.iter().filter(|byte| **byte != 0) {
+    /// A walk through the tokens of a text.
+    fn walk(&self) -> Option<SubstringWalk<'_>> {
+        Some(SubstringWalk {
+            state: self.automaton.start_state(Anchored::No).ok()?,
+            substrings: self,
+            found: None,
+        })
+    }
+}
+
+/// The search for substrings in the tokens of a text, which it takes for one text.
+struct SubstringWalk<'s> {
+    substrings: &'s Substrings,
+    state: StateID,
+    /// The row of the substring that ends first. Of those that end at the same place, it is the
+    /// longest.
+    found: Option<u32>,
+}
+
+impl SubstringWalk<'_> {
+    #[inline(never)]
+    fn continue_in(&mut self, token: &[u8]) {
+        let automaton = &self.substrings.automaton;
+        let mut state = self.state;
+        for byte in token {
             state = automaton.next_state(Anchored::No, state, *byte);
-            if automaton.is_special(state) && automaton.is_match(state) {
+            if automaton.is_special(state) && automaton.is_match(state) && self.found.is_none() {
                 let pattern = automaton.match_pattern(state, 0);
-                return self.rows.get(pattern.as_usize()).copied();
+                self.found = self.substrings.rows.get(pattern.as_usize()).copied();
             }
         }
-        None
+        self.state = state;
     }
 }
 
@@ -279,111 +245,227 @@ pub(super) fn find_word(file: &SectionFile, word: &[u8]) -> Result<Option<u32>> 
 }
 
 impl FilterLists {
-    /// Whether any list has words.
-    #[inline]
-    pub(crate) fn have_words(&self) -> bool {
-        self.words.is_some()
+    /// The search for words, if any list has some.
+    pub(crate) fn word_search<'a>(&'a self, memory: &'a mut WordMemory) -> Option<WordSearch<'a>> {
+        Some(WordSearch {
+            lists: self,
+            words: self.words.as_ref()?,
+            filter: WordFilter::new(self.file.section(Section::WordFilter)),
+            memory,
+        })
     }
+}
 
-    /// The word that lists a URL, given by the authority and the rest after it, with or without a
-    /// fragment. No entry for its host or path decides.
-    ///
-    /// Cost: linear in the URL; some 70 ns for most, and twice that with substrings.
-    #[inline(always)]
-    pub(crate) fn decide_by_words(
-        &self,
+/// The search for words in URLs.
+pub(crate) struct WordSearch<'a> {
+    lists: &'a FilterLists,
+    words: &'a Words,
+    filter: WordFilter<'a>,
+    memory: &'a mut WordMemory,
+}
+
+/// The text that is searched: a part of one. At least [`TAIL`] bytes are before the end of each token
+/// in it, and the text may extend beyond it, so that whole blocks can be loaded.
+struct PartOfText<'t> {
+    text: &'t [u8],
+    part: Range<usize>,
+    /// Whether percent escapes and a fragment end the search.
+    may_be_escaped: bool,
+}
+
+/// The result of a search.
+enum Search {
+    /// The word that decides, if there is one.
+    Finished(Option<ListDecision>),
+    /// The text has percent escapes or a fragment.
+    Escaped,
+}
+
+impl WordSearch<'_> {
+    /// The word that lists a URL, given by the host, with its port if it has one, and the rest after
+    /// it, with or without a fragment. No entry for its host or path decides.
+    pub(crate) fn find(
+        &mut self,
         authority: &[u8],
         rest: &[u8],
-        memory: &mut WordMemory,
         backend: impl Backend,
     ) -> Result<Option<ListDecision>> {
-        let Some(words) = &self.words else {
-            return Ok(None);
-        };
-        let parts = match words.metadata.part {
+        let parts = match self.words.metadata.part {
             WordsIn::Url => [authority, rest],
             WordsIn::Host => [authority, b""],
             WordsIn::Path => [b"", rest],
         };
-        backend
-            .run(FindWord {
-                file: &self.file,
-                words,
-                parts,
-                memory,
-            })
-            .map_err(|err| self.damage(err))
+        self.find_unescaped(parts, backend)
     }
-}
 
-/// The search for words in a URL.
-struct FindWord<'a> {
-    file: &'a SectionFile,
-    words: &'a Words,
-    parts: [&'a [u8]; 2],
-    memory: &'a mut WordMemory,
-}
-
-impl Kernel for FindWord<'_> {
-    type Output = Result<Option<ListDecision>>;
-
+    /// The same for a URL with a plain origin of `origin_len` bytes and a rest of `rest_len` bytes,
+    /// which are at the start of `text`.
+    ///
+    /// Cost: linear in the URL; some 60 ns for most, and twice that with substrings.
     #[inline(always)]
-    fn run(mut self, backend: impl Backend) -> Self::Output {
-        self.memory.set_text(self.parts, backend);
+    pub(crate) fn find_plain(
+        &mut self,
+        text: &[u8],
+        origin_len: usize,
+        rest_len: usize,
+        backend: impl Backend,
+    ) -> Result<Option<ListDecision>> {
+        let host = origin_len - plain_host(&text[..origin_len]).len();
+        let part = match self.words.metadata.part {
+            WordsIn::Url => host..origin_len + rest_len,
+            WordsIn::Host => host..origin_len,
+            WordsIn::Path => origin_len..origin_len + rest_len,
+        };
+        let unchanged = PartOfText {
+            text,
+            part: part.clone(),
+            may_be_escaped: true,
+        };
+        match self.find_in(&unchanged, backend) {
+            Ok(Search::Finished(found)) => Ok(found),
+            Ok(Search::Escaped) => self.find_unescaped([&text[part], b""], backend),
+            Err(err) => Err(self.lists.damage(err)),
+        }
+    }
+
+    /// The word in parts of a URL that may have percent escapes and a fragment.
+    #[inline(never)]
+    fn find_unescaped(
+        &mut self,
+        parts: [&[u8]; 2],
+        backend: impl Backend,
+    ) -> Result<Option<ListDecision>> {
+        let mut text = std::mem::take(&mut self.memory.unescaped);
+        set_unescaped(parts, &mut text);
+        let searched = PartOfText {
+            text: &text,
+            part: TAIL..text.len(),
+            // What is special now was escaped.
+            may_be_escaped: false,
+        };
+        let found = backend.run(FindWord {
+            search: self,
+            searched,
+        });
+        self.memory.unescaped = text;
+        match found {
+            Ok(Search::Finished(found)) => Ok(found),
+            Ok(Search::Escaped) => Ok(None),
+            Err(err) => Err(self.lists.damage(err)),
+        }
+    }
+
+    /// The word in a part of a text: the first token that is a hard word, else enough tokens that are
+    /// soft words, else the first substring.
+    #[inline(always)]
+    fn find_in(&mut self, searched: &PartOfText<'_>, backend: impl Backend) -> Result<Search> {
+        let text = searched.text;
+        let part = &searched.part;
+        let mut walk = self
+            .words
+            .substrings
+            .as_ref()
+            .and_then(|substrings| substrings.walk());
+        let filter = self.filter;
+        let has_tokens = !filter.is_empty();
         self.memory.soft_words.clear();
-        if let Some(found) = self.find_in_tokens(backend)? {
-            return Ok(Some(found));
-        }
-        let Some(substrings) = &self.words.substrings else {
-            return Ok(None);
-        };
-        let Some(word) = substrings.find(self.memory.text()) else {
-            return Ok(None);
-        };
-        let row = WordRow::decode(self.file.section(Section::Words), word)?;
-        let entry = EntryPlace::Substring { word };
-        Ok(Some(ListDecision::listed(row.substring, entry)))
-    }
-}
-
-impl FindWord<'_> {
-    /// The first token that is a hard word, else enough tokens that are soft words.
-    #[inline(always)]
-    fn find_in_tokens(&mut self, backend: impl Backend) -> Result<Option<ListDecision>> {
-        let filter = WordFilter::new(self.file.section(Section::WordFilter));
-        if filter.is_empty() {
-            return Ok(None);
-        }
-        let text = &self.memory.text[..self.memory.len];
-        let soft_words = &mut self.memory.soft_words;
-        // The start of the next token, which may end in a later window.
-        let mut start = 0;
-        let mut is_inside = 0;
-        for (number, window) in text.as_chunks::<WINDOW>().0.iter().enumerate() {
-            let at = number * WINDOW;
-            let inside = !backend.equal_bytes(window, &[0; WINDOW]);
-            let before = inside << 1 | is_inside;
-            let mut starts = inside & !before;
-            let mut ends = !inside & before;
-            if is_inside == 0 {
-                start = at + starts.trailing_zeros() as usize;
-                starts &= starts.wrapping_sub(1);
-            }
-            while ends != 0 {
-                let end = at + ends.trailing_zeros() as usize;
-                ends &= ends - 1;
-                if filter.may_have(text, start, end)
-                    && let Some(found) =
-                        look_up(self.file, self.words, &text[start..end], soft_words)?
-                {
-                    return Ok(Some(found));
+        // The host of `http://` begins where no whole tail is before the first block.
+        let mut at = part.start.max(TAIL);
+        // The start of the next token, which may end in a later block.
+        let mut start = part.start;
+        let skipped = text[part.clone()].first().filter(|_| part.start < at);
+        let mut is_inside = u64::from(skipped.is_some_and(|byte| fold(*byte) != 0));
+        loop {
+            let left = part.end.saturating_sub(at);
+            let copy;
+            let block: &[u8; TAIL + BLOCK] = match text[at - TAIL..].first_chunk() {
+                Some(block) => block,
+                None => {
+                    copy = padded(&text[at - TAIL..part.end]);
+                    &copy
                 }
-                start = at + starts.trailing_zeros() as usize;
-                starts &= starts.wrapping_sub(1);
+            };
+            let masks = match block[TAIL..].first_chunk() {
+                Some(block) => backend.scan_words(block),
+                None => WordMasks::default(),
+            };
+            let in_part = !u64::MAX.unbounded_shl(left.min(BLOCK) as u32);
+            // A word that was found before this block decides: it ends with another character.
+            if searched.may_be_escaped && masks.special & in_part != 0 {
+                return Ok(Search::Escaped);
             }
-            is_inside = inside >> 31;
+            let inside = masks.inside & in_part;
+            let before = inside << 1 | is_inside;
+            let starts = inside & !before;
+            let tokens = BlockTokens::new(
+                at,
+                starts,
+                before & !inside,
+                (is_inside == 1).then_some(start),
+            );
+            for token in tokens {
+                let tail = tail_before(block, token.end - at);
+                if has_tokens
+                    && filter.may_have(tail, token.end - token.start)
+                    && let Some(found) = self.look_up(&text[token.start..token.end])?
+                {
+                    return Ok(Search::Finished(Some(found)));
+                }
+                if let Some(walk) = &mut walk {
+                    walk.continue_in(&text[token.start..token.end]);
+                }
+            }
+            is_inside = inside >> (BLOCK - 1);
+            if starts != 0 {
+                start = at + (BLOCK - 1) - starts.leading_zeros() as usize;
+            }
+            if left < BLOCK {
+                break;
+            }
+            at += BLOCK;
         }
-        self.decide_by_soft_words()
+        if let Some(found) = self.decide_by_soft_words()? {
+            return Ok(Search::Finished(Some(found)));
+        }
+        let substring = walk.and_then(|walk| walk.found);
+        substring
+            .map(|word| self.decide_by_substring(word))
+            .transpose()
+            .map(Search::Finished)
+    }
+
+    /// Looks a token up. Returns it if it is a hard word, and notes it if it is a soft one.
+    #[inline(never)]
+    fn look_up(&mut self, token: &[u8]) -> Result<Option<ListDecision>> {
+        let mut word = [0; MAX_WORD];
+        let Some(word) = word.get_mut(..token.len()) else {
+            return Ok(None);
+        };
+        for (folded, byte) in word.iter_mut().zip(token) {
+            *folded = fold(*byte);
+        }
+        let file = &self.lists.file;
+        let Some(number) = find_word(file, word)? else {
+            return Ok(None);
+        };
+        let row = WordRow::decode(file.section(Section::Words), number)?;
+        if row.word != 0 {
+            let entry = EntryPlace::Word { word: number };
+            return Ok(Some(ListDecision::listed(row.word, entry)));
+        }
+        let soft_words = &mut self.memory.soft_words;
+        let is_counted = soft_words.len() < self.words.metadata.soft_threshold as usize;
+        if row.soft_word != 0 && is_counted && !soft_words.contains(&number) {
+            soft_words.push(number);
+        }
+        Ok(None)
+    }
+
+    /// The decision by a substring that was found.
+    fn decide_by_substring(&self, word: u32) -> Result<ListDecision> {
+        let row = WordRow::decode(self.lists.file.section(Section::Words), word)?;
+        let entry = EntryPlace::Substring { word };
+        Ok(ListDecision::listed(row.substring, entry))
     }
 
     /// The soft words that were found, if they are enough.
@@ -396,7 +478,7 @@ impl FindWord<'_> {
         if found.len() < self.words.metadata.soft_threshold as usize {
             return Ok(None);
         }
-        let row = WordRow::decode(self.file.section(Section::Words), *last)?;
+        let row = WordRow::decode(self.lists.file.section(Section::Words), *last)?;
         let entry = EntryPlace::SoftWords {
             first: *first,
             last: *last,
@@ -405,28 +487,102 @@ impl FindWord<'_> {
     }
 }
 
-/// Looks a token up. Returns it if it is a hard word, and notes it if it is a soft one.
+/// The search for words in a text, as a function of its own.
+struct FindWord<'s, 'a> {
+    search: &'s mut WordSearch<'a>,
+    searched: PartOfText<'s>,
+}
+
+impl Kernel for FindWord<'_, '_> {
+    type Output = Result<Search>;
+
+    #[inline(always)]
+    fn run(self, backend: impl Backend) -> Self::Output {
+        self.search.find_in(&self.searched, backend)
+    }
+}
+
+/// A run of letters and digits in a text.
+#[derive(Clone, Copy, Debug)]
+struct Token {
+    start: usize,
+    end: usize,
+}
+
+/// The tokens that end in a block, in their order.
+struct BlockTokens {
+    /// The start of the block in the text.
+    at: usize,
+    /// The start of the next token.
+    start: usize,
+    /// The starts of those after it: bit `i` stands for byte `i` of the block.
+    starts: u64,
+    /// The ends of the next one and of those after it.
+    ends: u64,
+}
+
+impl BlockTokens {
+    /// The tokens with these starts and ends in the block, after one that began before it.
+    #[inline(always)]
+    fn new(at: usize, starts: u64, ends: u64, began: Option<usize>) -> Self {
+        let mut tokens = Self {
+            at,
+            start: 0,
+            starts,
+            ends,
+        };
+        match began {
+            Some(start) => tokens.start = start,
+            None => tokens.advance(),
+        }
+        tokens
+    }
+
+    #[inline(always)]
+    fn advance(&mut self) {
+        self.start = self.at + self.starts.trailing_zeros() as usize;
+        self.starts &= self.starts.wrapping_sub(1);
+    }
+}
+
+impl Iterator for BlockTokens {
+    type Item = Token;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Token> {
+        if self.ends == 0 {
+            return None;
+        }
+        let token = Token {
+            start: self.start,
+            end: self.at + self.ends.trailing_zeros() as usize,
+        };
+        self.ends &= self.ends - 1;
+        self.advance();
+        Some(token)
+    }
+}
+
+/// The last bytes of a text, as a block after its tail.
 #[inline(never)]
-fn look_up(
-    file: &SectionFile,
-    words: &Words,
-    token: &[u8],
-    soft_words: &mut Vec<u32>,
-) -> Result<Option<ListDecision>> {
-    if token.len() > MAX_WORD {
-        return Ok(None);
+fn padded(text: &[u8]) -> [u8; TAIL + BLOCK] {
+    let mut block = [0; TAIL + BLOCK];
+    for (to, from) in block.iter_mut().zip(text) {
+        *to = *from;
     }
-    let Some(word) = find_word(file, token)? else {
-        return Ok(None);
-    };
-    let row = WordRow::decode(file.section(Section::Words), word)?;
-    if row.word != 0 {
-        let entry = EntryPlace::Word { word };
-        return Ok(Some(ListDecision::listed(row.word, entry)));
+    block
+}
+
+/// The eight bytes before the end of a token in a block, its letters in lower case.
+#[inline(always)]
+fn tail_before(block: &[u8; TAIL + BLOCK], end: usize) -> u64 {
+    // This bit tells the letters of lower case from those of upper case, and digits have it.
+    const LOWER_CASE: u64 = u64::from_le_bytes([0x20; TAIL]);
+    match block
+        .get(end..end + TAIL)
+        .and_then(|tail| tail.first_chunk())
+    {
+        Some(tail) => u64::from_le_bytes(*tail) | LOWER_CASE,
+        None => 0,
     }
-    let is_counted = soft_words.len() < words.metadata.soft_threshold as usize;
-    if row.soft_word != 0 && is_counted && !soft_words.contains(&word) {
-        soft_words.push(word);
-    }
-    Ok(None)
 }

@@ -32,7 +32,7 @@ use super::rows::{BATCH, LineRows, LineRun, RowSource, TimedRows};
 use super::verdicts_ref::{OriginContext, VerdictBits, VerdictsRef};
 use crate::error::Result;
 use crate::explain::{Reason, Verdict};
-use crate::filter_lists::{FilterLists, OriginEntries, list_path, plain_host};
+use crate::filter_lists::{FilterLists, FirstSuffix, WordSearch, list_path};
 use crate::simd::{Backend, Kernel};
 use crate::snapshot::format::NONE;
 use crate::snapshot::history::Validity;
@@ -167,8 +167,15 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
         if let Some(lists) = &self.engine.lists {
             let possible = self.find_possible(runs, lists, backend);
             self.find_listed(runs, &possible, lists)?;
-            if lists.have_words() {
-                self.find_words(runs, lists, backend)?;
+            if let Some(search) = lists.word_search(&mut self.scratch.list_memory.words) {
+                let rows = &self.rows;
+                let listed = &mut self.listed;
+                backend.run(FindWords {
+                    rows,
+                    runs,
+                    search,
+                    listed,
+                })?;
             }
         }
         self.hash(runs);
@@ -186,16 +193,17 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
             // Runs of unknown origins need no look-up. They wait until the next run of a known
             // origin, so that consecutive ones are emitted together.
             let is_absent = (runs.probes[run] == Probe::ABSENT) & (runs.lens[run] > 0);
-            let entries = self.take_listed(runs, run);
-            if is_absent & !self.engine.options.any_scheme & entries.is_none() {
+            let rows = runs.rows(run);
+            let is_listed = self.listed.concern(run, &rows);
+            if is_absent & !self.engine.options.any_scheme & !is_listed {
                 continue;
             }
-            let rows = runs.rows(run);
             self.emit_unknown(emitted..rows.start)?;
             emitted = rows.end;
-            match entries {
-                None => self.judge_run(runs, run, rows, backend)?,
-                Some(entries) => self.judge_listed_run(runs, run, rows, &entries, backend)?,
+            if is_listed {
+                self.judge_listed_run(runs, run, rows, backend)?;
+            } else {
+                self.judge_run(runs, run, rows, backend)?;
             }
         }
         self.emit_unknown(emitted..count)?;
@@ -236,17 +244,17 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
     ) -> PossibleRuns {
         let mut possible = PossibleRuns {
             runs: Runs::NONE,
-            hashes: [0; BATCH],
+            suffixes: [FirstSuffix::default(); BATCH],
         };
         let filter = lists.suffix_filter();
         let count = runs.count.min(BATCH);
         for run in 0..count {
             let text = self.rows.text(runs.firsts[run] as usize);
             let len = runs.lens[run] as usize;
-            possible.hashes[run] = filter.prefetch_plain(text, len, backend);
+            possible.suffixes[run] = filter.prefetch_plain(text, len, backend);
         }
         for run in 0..count {
-            let may_have = filter.may_have(possible.hashes[run]);
+            let may_have = filter.may_have(possible.suffixes[run].hash);
             possible.runs.push_if(run, (runs.lens[run] > 0) & may_have);
         }
         possible
@@ -265,47 +273,11 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
         for run in possible.runs.iter() {
             let text = self.rows.text(runs.firsts[run] as usize);
             let origin = &text[..runs.lens[run] as usize];
-            let search = lists.search_plain(origin, possible.hashes[run])?;
-            self.listed.push(run, search);
+            if let Some(search) = lists.search_plain(origin, possible.suffixes[run])? {
+                self.listed.push(run, search);
+            }
         }
         self.listed.finish_searches(lists)
-    }
-
-    /// Finds the listed words of each row, unless its origin is not plain.
-    #[inline(never)]
-    fn find_words(
-        &mut self,
-        runs: &OriginRuns,
-        lists: &FilterLists,
-        backend: impl Backend,
-    ) -> Result<()> {
-        for run in 0..runs.count.min(BATCH) {
-            let len = runs.lens[run] as usize;
-            if len == 0 {
-                continue;
-            }
-            for row in runs.rows(run) {
-                let host = plain_host(&self.rows.text(row)[..len]);
-                // Blanks at its end, which are not part of the URL, divide words too.
-                let rest = self.rows.path(row, len);
-                let memory = &mut self.scratch.list_memory.words;
-                if let Some(found) = lists.decide_by_words(host, rest, memory, backend)? {
-                    self.listed.push_word(row, found);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// What filter lists say about a run; `None` if they do not name any of its rows. Runs are asked
-    /// for in ascending order.
-    #[inline(always)]
-    fn take_listed(&mut self, runs: &OriginRuns, run: usize) -> Option<OriginEntries> {
-        let entries = self.listed.take(run);
-        if entries.is_none() && self.listed.have_words_in(runs.rows(run)) {
-            return Some(OriginEntries::default());
-        }
-        entries
     }
 
     /// Judges the rows of a run whose origin has entries in filter lists, or some of whose rows have
@@ -316,12 +288,12 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
         runs: &OriginRuns,
         run: usize,
         rows: Range<usize>,
-        entries: &OriginEntries,
         backend: impl Backend,
     ) -> Result<()> {
         let Some(lists) = &self.engine.lists else {
             return Ok(());
         };
+        let entries = self.listed.take(run);
         let of_all = entries.decision_of_all();
         // Words count where no entry for the host or the path decides.
         let of_rows =
@@ -335,7 +307,7 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
             for row in rows {
                 let decision = match of_all {
                     Some(decision) => decision,
-                    None => lists.decide(origin, entries, &list_path(self.rows.rest(row, len)))?,
+                    None => lists.decide(origin, &entries, &list_path(self.rows.rest(row, len)))?,
                 };
                 let decision = decision.or_else(|| self.listed.word_in(row));
                 self.emitter.set_listed(&self.rows, decision)?;
@@ -580,10 +552,12 @@ impl<'s, 'd, S: RowSource<'d>, F: FnMut(&S, Range<usize>, VerdictsRef<'_>) -> Re
         }
         for run in 0..runs.count.min(BATCH) {
             let rows = runs.rows(run);
-            match self.take_listed(runs, run) {
-                _ if runs.lens[run] == 0 => self.judge_unsplit_as_of(rows)?,
-                None => self.judge_run_as_of(runs, run, rows, backend)?,
-                Some(entries) => self.judge_listed_run(runs, run, rows, &entries, backend)?,
+            if runs.lens[run] == 0 {
+                self.judge_unsplit_as_of(rows)?;
+            } else if self.listed.concern(run, &rows) {
+                self.judge_listed_run(runs, run, rows, backend)?;
+            } else {
+                self.judge_run_as_of(runs, run, rows, backend)?;
             }
         }
         self.emitter.flush(&self.rows)
@@ -763,6 +737,37 @@ impl Selected {
     }
 }
 
+/// Finds the listed words of each row of a batch, unless its origin is not plain.
+struct FindWords<'a, 'd, S> {
+    rows: &'a S,
+    runs: &'a OriginRuns,
+    search: WordSearch<'a>,
+    listed: &'a mut ListedRuns<'d>,
+}
+
+impl<'d, S: RowSource<'d>> Kernel for FindWords<'_, 'd, S> {
+    type Output = Result<()>;
+
+    #[inline(always)]
+    fn run(mut self, backend: impl Backend) -> Result<()> {
+        for run in 0..self.runs.count.min(BATCH) {
+            let len = self.runs.lens[run] as usize;
+            if len == 0 {
+                continue;
+            }
+            for row in self.runs.rows(run) {
+                let text = self.rows.text(row);
+                // Blanks at its end, which are not part of the URL, divide words too.
+                let rest_len = self.rows.path(row, len).len();
+                if let Some(found) = self.search.find_plain(text, len, rest_len, backend)? {
+                    self.listed.push_word(row, found);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The origin runs of a batch, as arrays with one value per run. A run is consecutive rows with the
 /// same plain origin, or one row whose origin is not plain.
 #[derive(Debug)]
@@ -853,8 +858,8 @@ impl Runs {
 /// The runs of a batch that may have entries in filter lists.
 struct PossibleRuns {
     runs: Runs,
-    /// For each run of the batch, the hash that the search of its origin begins with.
-    hashes: [u64; BATCH],
+    /// For each run of the batch, the suffix that the search of its origin begins with.
+    suffixes: [FirstSuffix; BATCH],
 }
 
 /// The origin of an earlier row, if it is plain and a path follows it.

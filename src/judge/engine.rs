@@ -293,10 +293,6 @@ impl<'s> Engine<'s> {
         scratch: &'a mut Scratch<'s>,
     ) -> Result<VerdictsRef<'a>> {
         self.claim(scratch);
-        scratch.listed = match &self.lists {
-            Some(lists) => lists.decide_url(url, &mut scratch.list_memory)?,
-            None => None,
-        };
         self.backend.run(JudgeUrl {
             engine: self,
             url,
@@ -321,6 +317,13 @@ impl<'s> Engine<'s> {
                 None => return Ok(VerdictsRef::invalid(self.agents.len())),
             },
         };
+        if let Some(lists) = &self.lists {
+            // Lists know one way of splitting a URL.
+            scratch.listed = match self.profile {
+                Profile::Google => lists.decide_parts(origin, rest, &mut scratch.list_memory)?,
+                _ => lists.decide_url(url, &mut scratch.list_memory)?,
+            };
+        }
         let hash = self.view.hash(origin);
         self.enter_at(
             origin,

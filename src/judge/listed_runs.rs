@@ -9,13 +9,16 @@ use crate::error::Result;
 use crate::filter_lists::{FilterLists, ListDecision, OriginEntries, OriginSearch};
 use std::ops::Range;
 
-/// The runs of a batch whose origins may have entries in a filter list, in ascending order.
+/// The runs of a batch about which filter lists say something, in ascending order.
 #[derive(Debug, Default)]
 pub(super) struct ListedRuns<'d> {
-    runs: Vec<usize>,
-    /// For each of them the search for its entries.
+    /// The searches for the entries of runs.
     searches: Vec<OriginSearch<'d>>,
-    /// The first that was not taken.
+    /// The runs of these searches.
+    searched: Vec<usize>,
+    /// The runs with entries.
+    runs: Vec<ListedRun>,
+    /// The first of them that was not taken.
     next: usize,
     /// The rows of the batch with listed words, ascending, and what decides about each.
     words: Vec<(usize, ListDecision)>,
@@ -23,37 +26,58 @@ pub(super) struct ListedRuns<'d> {
     has_words: u64,
 }
 
+#[derive(Debug)]
+struct ListedRun {
+    run: usize,
+    entries: OriginEntries,
+}
+
 impl<'d> ListedRuns<'d> {
     /// Removes all.
     pub(super) fn clear(&mut self) {
         self.searches.clear();
+        self.searched.clear();
         self.runs.clear();
         self.next = 0;
         self.words.clear();
         self.has_words = 0;
     }
 
-    /// Adds a run. It is later in the batch than those before.
+    /// Adds the search for the entries of a run. The run is later in the batch than those before.
     pub(super) fn push(&mut self, run: usize, search: OriginSearch<'d>) {
-        self.runs.push(run);
+        self.searched.push(run);
         self.searches.push(search);
     }
 
     /// Finds the entries of all runs.
     pub(super) fn finish_searches(&mut self, lists: &FilterLists) -> Result<()> {
-        lists.finish_searches(&mut self.searches)
+        lists.finish_searches(&mut self.searches)?;
+        for (run, search) in self.searched.iter().zip(&mut self.searches) {
+            let entries = search.take_entries();
+            if !entries.is_empty() {
+                self.runs.push(ListedRun { run: *run, entries });
+            }
+        }
+        Ok(())
     }
 
-    /// The entries of a run, if it has some. Runs are asked for in ascending order.
+    /// Whether lists say something about a run with these rows. Runs are asked for in ascending
+    /// order, and those with entries are taken.
     #[inline(always)]
-    pub(super) fn take(&mut self, run: usize) -> Option<OriginEntries> {
-        if self.runs.get(self.next) != Some(&run) {
-            return None;
+    pub(super) fn concern(&self, run: usize, rows: &Range<usize>) -> bool {
+        let next = self.runs.get(self.next);
+        next.is_some_and(|next| next.run == run) || self.have_words_in(rows.clone())
+    }
+
+    /// The entries of a run.
+    pub(super) fn take(&mut self, run: usize) -> OriginEntries {
+        match self.runs.get_mut(self.next) {
+            Some(next) if next.run == run => {
+                self.next += 1;
+                std::mem::take(&mut next.entries)
+            }
+            _ => OriginEntries::default(),
         }
-        let search = self.searches.get_mut(self.next)?;
-        self.next += 1;
-        let entries = search.take_entries();
-        (!entries.is_empty()).then_some(entries)
     }
 
     /// Adds the decision by the words of a row, which is after the rows before.

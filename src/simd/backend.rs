@@ -13,6 +13,9 @@ macro_rules! for_each_step {
             fn scan_lines(self, text: &[u8; 64]) -> LineMasks;
             /// Finds the line ends, quotes and blanks in a block of text.
             fn scan_delimiters(self, text: &[u8; 64]) -> DelimiterMasks;
+            /// Finds the letters and digits, and the characters that must be decoded before words are
+            /// looked for, in a block of text.
+            fn scan_words(self, text: &[u8; 64]) -> WordMasks;
             /// Compares two texts byte by byte: bit `i` is set if the bytes at `i` are equal.
             fn equal_bytes(self, a: &[u8; 32], b: &[u8; 32]) -> u32;
             /// Marks the bytes of plain host names, and the dots: bit `i` stands for byte `i`.
@@ -81,6 +84,15 @@ pub(crate) struct DelimiterMasks {
     pub quotes: u64,
     /// The blanks, `' '`.
     pub blanks: u64,
+}
+
+/// The characters of words in a 64-byte block: bit `i` stands for byte `i`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WordMasks {
+    /// The ASCII letters and digits.
+    pub inside: u64,
+    /// `%`, which begins an escape, and `#`, which begins the fragment of a URL.
+    pub special: u64,
 }
 
 /// The bytes of host names in a text of 32 bytes: bit `i` stands for byte `i`.

@@ -13,7 +13,7 @@ use crate::simd::neon::Neon;
 use crate::simd::scalar::Scalar;
 use crate::simd::{
     Backend, BucketMatches, Characters, DelimiterMasks, Fingerprints, HostMasks, Kernel, LineMasks,
-    Nibbles, PairTables,
+    Nibbles, PairTables, WordMasks,
 };
 use std::sync::LazyLock;
 

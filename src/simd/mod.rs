@@ -24,7 +24,7 @@ mod sse2;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use backend::{Backend, DelimiterMasks, HostMasks, LineMasks};
+pub(crate) use backend::{Backend, DelimiterMasks, HostMasks, LineMasks, WordMasks};
 pub(crate) use detected::AnyBackend;
 
 /// A mask of lanes, one bit per lane.

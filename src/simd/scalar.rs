@@ -7,7 +7,7 @@
 use crate::simd::backend::for_each_step;
 use crate::simd::{
     Backend, BucketMatches, Characters, DelimiterMasks, Fingerprints, HostMasks, Kernel, LineMasks,
-    Nibbles, PairTables,
+    Nibbles, PairTables, WordMasks,
 };
 
 /// The backend of every machine.
@@ -115,6 +115,14 @@ pub(super) fn scan_delimiters(text: &[u8; 64]) -> DelimiterMasks {
         ends: pack::<64>(|at| text[at] == b'\n'),
         quotes: pack::<64>(|at| matches!(text[at], b'"' | b'\\')),
         blanks: pack::<64>(|at| text[at] == b' '),
+    }
+}
+
+#[inline(never)]
+pub(super) fn scan_words(text: &[u8; 64]) -> WordMasks {
+    WordMasks {
+        inside: pack::<64>(|at| text[at].is_ascii_alphabetic() | text[at].is_ascii_digit()),
+        special: pack::<64>(|at| (text[at] == b'%') | (text[at] == b'#')),
     }
 }
 

@@ -102,6 +102,19 @@ proptest! {
     }
 
     #[test]
+    fn characters_of_words_are_found(bytes in vec(prop_oneof![any::<u8>(), select(b"/09:@AZ[`az{%#".to_vec())], 64)) {
+        let text: [u8; 64] = std::array::from_fn(|i| bytes[i]);
+        for backend in AnyBackend::all() {
+            let masks = backend.scan_words(&text);
+            prop_assert_eq!(masks, scalar::scan_words(&text));
+            for (at, byte) in text.iter().enumerate() {
+                prop_assert_eq!(masks.inside >> at & 1 == 1, byte.is_ascii_alphanumeric());
+                prop_assert_eq!(masks.special >> at & 1 == 1, *byte == b'%' || *byte == b'#');
+            }
+        }
+    }
+
+    #[test]
     fn equal_bytes_are_found(a in any::<[u8; 32]>(), mask in any::<u32>()) {
         let mut b = a;
         (0..32).filter(|i| mask >> i & 1 == 0).for_each(|i| b[i] = !b[i]);

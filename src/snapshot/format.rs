@@ -18,7 +18,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 pub const FORMAT_VERSION: u32 = 5;
 
 /// The version of the layout of filter lists.
-pub(crate) const LISTS_VERSION: u32 = 1;
+pub(crate) const LISTS_VERSION: u32 = 2;
 
 /// The null reference: the value of a field that refers to nothing.
 pub(crate) const NONE: u32 = u32::MAX;

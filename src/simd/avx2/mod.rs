@@ -8,12 +8,12 @@ mod vectors;
 
 use crate::simd::{
     Backend, BucketMatches, Characters, DelimiterMasks, Fingerprints, HostMasks, Kernel, LineMasks,
-    Nibbles, PairTables, backend,
+    Nibbles, PairTables, WordMasks, backend,
 };
 use fingerprints::scan_fingerprints;
 use signature::{characters, next_subset, pair_bits};
 use sorted_words::count_not_greater;
-use text::{equal_bytes, host_bytes, is_plain, scan_delimiters, scan_lines};
+use text::{equal_bytes, host_bytes, is_plain, scan_delimiters, scan_lines, scan_words};
 
 /// Proof that this machine has the instructions of this module: only [`detect`](Self::detect)
 /// creates one.

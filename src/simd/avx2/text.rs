@@ -2,7 +2,7 @@
 
 use crate::bytes::{first_and_last, first_word};
 use crate::simd::avx2::vectors::{lanes, load_bytes, load_half};
-use crate::simd::{DelimiterMasks, HostMasks, LineMasks};
+use crate::simd::{DelimiterMasks, HostMasks, LineMasks, WordMasks};
 use std::arch::x86_64::*;
 
 #[inline]
@@ -56,6 +56,42 @@ fn delimiters_of_half(text: &[u8; 32]) -> DelimiterMasks {
     }
 }
 
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn scan_words(text: &[u8; 64]) -> WordMasks {
+    let halves = text.as_chunks().0;
+    let low = words_of_half(&halves[0]);
+    let high = words_of_half(&halves[1]);
+    WordMasks {
+        inside: low.inside | high.inside << 32,
+        special: low.special | high.special << 32,
+    }
+}
+
+/// Scans 32 bytes.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn words_of_half(text: &[u8; 32]) -> WordMasks {
+    let bytes = load_bytes(text);
+    let lower = _mm256_or_si256(bytes, _mm256_set1_epi8(0x20));
+    let letters = lanes_between(b'a', b'z', lower);
+    let inside = _mm256_or_si256(letters, lanes_between(b'0', b'9', bytes));
+    let special = _mm256_or_si256(lanes_of(b'%', bytes), lanes_of(b'#', bytes));
+    WordMasks {
+        inside: lanes(inside).into(),
+        special: lanes(special).into(),
+    }
+}
+
+/// All ones in the lanes of the bytes from `first` to `last`.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn lanes_between(first: u8, last: u8, bytes: __m256i) -> __m256i {
+    // Shifted so that the range ends at the greatest signed byte: one comparison decides.
+    let shifted = _mm256_add_epi8(bytes, _mm256_set1_epi8(127u8.wrapping_sub(last) as i8));
+    _mm256_cmpgt_epi8(shifted, _mm256_set1_epi8((126 - (last - first)) as i8))
+}
+
 /// All ones in the lanes of a byte.
 #[inline]
 #[target_feature(enable = "avx2")]
@@ -67,18 +103,13 @@ fn lanes_of(byte: u8, bytes: __m256i) -> __m256i {
 #[target_feature(enable = "avx2")]
 pub(super) fn host_bytes(window: &[u8; 32]) -> HostMasks {
     let bytes = load_bytes(window);
-    let from_to = |first: u8, last: u8| {
-        // Shifted so that the range ends at the greatest signed byte: one comparison decides.
-        let shifted = _mm256_add_epi8(bytes, _mm256_set1_epi8(127u8.wrapping_sub(last) as i8));
-        _mm256_cmpgt_epi8(shifted, _mm256_set1_epi8((126 - (last - first)) as i8))
-    };
-    let is = |byte: u8| _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(byte as i8));
-    let letters = _mm256_or_si256(from_to(b'a', b'z'), from_to(b'0', b'9'));
+    let letters = lanes_between(b'a', b'z', bytes);
+    let digits = lanes_between(b'0', b'9', bytes);
     // `-` and `.` are neighbours.
-    let signs = _mm256_or_si256(from_to(b'-', b'.'), is(b'_'));
+    let signs = _mm256_or_si256(lanes_between(b'-', b'.', bytes), lanes_of(b'_', bytes));
     HostMasks {
-        host: lanes(_mm256_or_si256(letters, signs)),
-        dots: lanes(is(b'.')),
+        host: lanes(_mm256_or_si256(_mm256_or_si256(letters, digits), signs)),
+        dots: lanes(lanes_of(b'.', bytes)),
     }
 }
 

@@ -9,13 +9,13 @@ mod vectors;
 
 use crate::simd::{
     Backend, BucketMatches, Characters, DelimiterMasks, Fingerprints, HostMasks, Kernel, LineMasks,
-    Nibbles, PairTables, backend,
+    Nibbles, PairTables, WordMasks, backend,
 };
 use fingerprints::scan_fingerprints;
 use signature::{characters, next_subset, pair_bits};
 use sorted_words::count_not_greater;
 pub(super) use tags::equal_tags;
-use text::{equal_bytes, host_bytes, is_plain, scan_delimiters, scan_lines};
+use text::{equal_bytes, host_bytes, is_plain, scan_delimiters, scan_lines, scan_words};
 
 /// The backend of every aarch64 machine. NEON is part of the architecture, so nothing is detected,
 /// and a kernel needs no function that enables the instructions.

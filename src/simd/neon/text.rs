@@ -2,7 +2,7 @@
 
 use crate::bytes::{first_and_last, first_word};
 use crate::simd::neon::vectors::{bits_of_64, bits_of_128, load_bytes, look_up};
-use crate::simd::{DelimiterMasks, HostMasks, LineMasks, Nibbles};
+use crate::simd::{DelimiterMasks, HostMasks, LineMasks, Nibbles, WordMasks};
 use std::arch::aarch64::*;
 
 #[inline]
@@ -43,6 +43,24 @@ pub(super) fn scan_delimiters(text: &[u8; 64]) -> DelimiterMasks {
         quotes,
         blanks,
     }
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+pub(super) fn scan_words(text: &[u8; 64]) -> WordMasks {
+    let mut inside = [vdupq_n_u8(0); 4];
+    let mut special = inside;
+    for ((chunk, inside), special) in text.as_chunks().0.iter().zip(&mut inside).zip(&mut special) {
+        let bytes = load_bytes(chunk);
+        let lower = vorrq_u8(bytes, vdupq_n_u8(0x20));
+        let letters = vcltq_u8(vsubq_u8(lower, vdupq_n_u8(b'a')), vdupq_n_u8(26));
+        let digits = vcltq_u8(vsubq_u8(bytes, vdupq_n_u8(b'0')), vdupq_n_u8(10));
+        let escape = vceqq_u8(bytes, vdupq_n_u8(b'%'));
+        *inside = vorrq_u8(letters, digits);
+        *special = vorrq_u8(escape, vceqq_u8(bytes, vdupq_n_u8(b'#')));
+    }
+    let [inside, special] = bits_of_128(inside, special);
+    WordMasks { inside, special }
 }
 
 /// The bytes of host names, with one bit for each high half: bytes whose halves share a bit.
