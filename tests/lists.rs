@@ -206,6 +206,7 @@ fn other_files_than_lists_are_refused() {
         "page.html",
         "<!DOCTYPE html>\n<html><body>Not found</body></html>\n",
     );
+    dir.write("words.txt", "casino\nviagra\n");
     dir.write("fake.gz", "adult.example\n");
     dir.write("table.parquet", b"PAR1\x15\x04\x15\x10\x15\x14\x4c\x15");
     dir.done_line("lists -q -o own.rlists domains");
@@ -215,6 +216,7 @@ fn other_files_than_lists_are_refused() {
     dir.compile_small("web.rsieve");
     dir.all_fail(&[
         "lists page.html --find http://x/ | page.html: no line is an entry of a list: line 1 is `<!DOCTYPE html>`",
+        "lists words.txt --find http://x/ | line 1 is `casino` (a public suffix); if its lines are words, name it as a list of words",
         "lists fake.gz --find http://x/ | not compressed as its name says (.gz)",
         "lists table.parquet --find http://x/ | a Parquet file, not a list of domains",
         "lists web.rsieve --find http://x/ | a robosieve snapshot, not a list of domains",

@@ -7,7 +7,7 @@
 //! Entries with a path, a scheme or a port are few in most lists. They become rule sets of the
 //! matcher, per host, scheme and port.
 
-use super::entry::{Entry, EntryOptions, Scope};
+use super::entry::{Entry, EntryOptions, NotAnEntry, Scope};
 use super::format::{
     CLASS_ROW_LEN, ClassRow, HOSTS_PER_BLOCK, HostFilter, HostPathsRow, LABEL_END, ListMetadata,
     ListsMetadata, PathEntryRow, PathGroupRow, Scheme, WordsIn, WordsMetadata, class_width,
@@ -264,48 +264,6 @@ impl ListCompiler {
             let what = format!(
                 "the name {name:?} of a list has other characters than letters, digits, -, _ and ."
             );
-            return Err(ErrorKind::BadList(what).into());
-        }
-        let list = u16::try_from(self.lists.len())
-            .ok()
-            .filter(|list| usize::from(*list) < MAX_LISTS)
-            .ok_or_else(|| ErrorKind::TooLarge(format!("over {MAX_LISTS} lists")))?;
-        let Self {
-            options,
-            hosts,
-            paths,
-            words,
-            ..
-        } = self;
-        let mut report = ListReport::default();
-        if let Some(kind) = kind.of_words() {
-            read_words(text, kind, &mut report, &mut |word: &[u8]| {
-                words.push(word, kind, list);
-            })?;
-            return self.add_read(name, report);
-        }
-        read_entries(text, *options, &mut report, &mut |entry: Entry<'_>| {
-            let entry = Entry {
-                is_exception: entry.is_exception || kind == ListKind::Allow,
-                ..entry
-            };
-            if entry.path.is_none() && entry.scheme.is_none() && entry.port.is_none() {
-                hosts.push(&entry, list);
-            } else {
-                paths.push(PathEntry::of(&entry, list));
-            }
-        })?;
-        if kind == ListKind::Allow {
-            report.exceptions = report.entries;
-        }
-        self.add_read(name, report)
-    }
-
-    /// Adds a list whose entries were read.
-    fn add_read(&mut self, name: &str, report: ListReport) -> Result<ListReport> {
-        if let (0, Some(first)) = (report.entries, report.examples.first()) {
-            let Example { line, text, reason } = first;
-            let what = format!("no line is an entry of a list: line {line} is `{text}` ({reason})");
             return Err(ErrorKind::BadList(what).into());
         }
         let list = u16::try_from(self.lists.len())
