@@ -157,13 +157,15 @@ def words(robosieve, inputs, snapshot, place):
     rows = []
     for list_, file in inputs.lists.items():
         found = alternate(filter_, ways, file)
+        row = [list_, f"{statistics.median(found['robots']):.1f}"]
+        row += [f"{statistics.median(one - other for one, other in zip(found[way], found['robots'])):.1f}" for way in WORDS]
         for way in WORDS:
-            more = statistics.median(one - other for one, other in zip(found[way], found["robots"]))
             listed = place / "listed.txt"
             subprocess.run([*filter_, *ways[way], file, "--listed-to", listed], check=True)
-            share = line_count(listed) / line_count(file)
-            rows.append([list_, way, f"{statistics.median(found['robots']):.1f}", f"{more:.1f}", f"{share:.1%}"])
-    head = ["words, user time, 1 thread, ns per URL", "list", "robots.txt", "more with the list", "listed"]
+            row.append(f"{line_count(listed) / line_count(file):.1%}")
+        rows.append(row)
+    head = ["words, user time, 1 thread, ns per URL", "robots.txt", *(f"more with {way}" for way in WORDS),
+            *(f"listed by {way}" for way in WORDS)]
     note = f"Words are tokens of the URLs in random order. Medians of {RUNS} alternating runs after a warm-up run.\n"
     return f"{note}\n{record.table(head, rows)}"
 
