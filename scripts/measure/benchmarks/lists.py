@@ -162,10 +162,10 @@ def words(robosieve, inputs, snapshot, place):
         for way in WORDS:
             listed = place / "listed.txt"
             subprocess.run([*filter_, *ways[way], file, "--listed-to", listed], check=True)
-            row.append(f"{line_count(listed) / line_count(file):.1%}")
+            row.append(f"{100 * line_count(listed) / line_count(file):.1f}")
         rows.append(row)
     head = ["words, user time, 1 thread, ns per URL", "robots.txt", *(f"more with {way}" for way in WORDS),
-            *(f"listed by {way}" for way in WORDS)]
+            *(f"listed by {way}, %" for way in WORDS)]
     note = f"Words are tokens of the URLs in random order. Medians of {RUNS} alternating runs after a warm-up run.\n"
     return f"{note}\n{record.table(head, rows)}"
 
