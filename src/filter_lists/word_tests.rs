@@ -108,15 +108,17 @@ fn entry_of(lists: &FilterLists, authority: &str, rest: &[u8]) -> Option<String>
     let Some(mut search) = lists.word_search(&mut memory) else {
         return found;
     };
-    let origin_len = url.len() - rest.len();
+    // A host after `http://` begins where less than a whole tail is before it.
+    let short = [b"http://", authority.as_bytes(), rest].concat();
     // A search may read beyond the URL.
     let longer = [&url[..], &[b'a'; 80]].concat();
+    let longer_short = [&short[..], &[b'a'; 80]].concat();
     for backend in AnyBackend::all() {
-        let decisions = [
-            search.find(authority.as_bytes(), rest, backend),
-            search.find_plain(&url, origin_len, rest.len(), backend),
-            search.find_plain(&longer, origin_len, rest.len(), backend),
-        ];
+        let mut decisions = vec![search.find(authority.as_bytes(), rest, backend)];
+        for (scheme, text) in [(8, &url), (8, &longer), (7, &short), (7, &longer_short)] {
+            let origin_len = scheme + authority.len();
+            decisions.push(search.find_plain(text, origin_len, rest.len(), backend));
+        }
         for decision in decisions {
             let entry = decision.unwrap().map(|decision| {
                 let found = super::ListMatch::new(lists, decision);
