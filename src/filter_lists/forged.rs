@@ -732,6 +732,12 @@ fn contradictions_are_refused() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
+/// The class of a host, of which there may be none: that is one of the forgeries.
+fn forged_class(rows: &[u8], classes: &[u8], host: u32) -> ClassRow {
+    let class = classes.get(host as usize).copied().unwrap_or_default();
+    ClassRow::decode(rows, class.into()).unwrap_or_default()
+}
+
 impl Parts {
     /// Replaces the hosts, in this order and with these classes, by rows that look-ups find.
     fn set_hosts(&mut self, hosts: &[&str], classes: &[u8]) {
@@ -739,11 +745,6 @@ impl Parts {
         let mut blocks = Vec::new();
         let mut index = IndexBuilder::new(hosts.len(), Load::FourFifths);
         let rows = self.section(Section::ClassRows).clone();
-        // A class that is not there is one of the forgeries.
-        let class_of = |host: u32| {
-            let class = classes.get(host as usize).copied().unwrap_or_default();
-            ClassRow::decode(&rows, class.into()).unwrap_or_default()
-        };
         let suffixes: Vec<u32> = (0..)
             .zip(hosts)
             .filter(|(_, host)| host.matches('.').count() < 2)
@@ -751,7 +752,7 @@ impl Parts {
             .collect();
         let keys = suffixes
             .iter()
-            .map(|host| HostFilter::keys(&class_of(*host)));
+            .map(|host| HostFilter::keys(&forged_class(&rows, classes, *host)));
         let mut filter = vec![0; HostFilter::words(keys.sum())];
         for (number, host) in (0u32..).zip(hosts) {
             if number.is_multiple_of(HOSTS_PER_BLOCK) {
@@ -762,7 +763,7 @@ impl Parts {
             let hash = hash_host(host.as_bytes(), self.seed);
             assert!(index.add(hash, number));
             if suffixes.contains(&number) {
-                HostFilter::add(&mut filter, hash, &class_of(number));
+                HostFilter::add(&mut filter, hash, &forged_class(&rows, classes, number));
             }
         }
         *self.section(Section::HostTexts) = texts;

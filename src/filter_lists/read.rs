@@ -13,9 +13,9 @@
 //! An exception wins against an entry that is no more specific.
 
 use super::format::{
-    ClassRow, HOST_PATHS_LEN, HOSTS_PER_BLOCK, HostFilter, HostPathsRow, LABEL_END, ListsMetadata,
-    MAX_LABELS, PATH_ENTRY_LEN, PATH_GROUP_LEN, PathEntryRow, PathGroupRow, class_width, hash_host,
-    stored_bytes,
+    ClassRow, FilterAnswer, HOST_PATHS_LEN, HOSTS_PER_BLOCK, HostFilter, HostPathsRow, LABEL_END,
+    ListsMetadata, MAX_LABELS, PATH_ENTRY_LEN, PATH_GROUP_LEN, PathEntryRow, PathGroupRow,
+    class_width, hash_host, stored_bytes,
 };
 use super::words::{WordMemory, Words, word_text};
 use crate::bytes::wire::{array, bytes, u32_at};
@@ -174,6 +174,16 @@ pub(crate) struct FirstSuffix {
     pub len: usize,
 }
 
+impl FirstSuffix {
+    #[inline(always)]
+    fn new(suffix: &[u8], seed: u64) -> Self {
+        Self {
+            hash: hash_host(suffix, seed),
+            len: suffix.len(),
+        }
+    }
+}
+
 /// The Bloom filter of the hosts that a search begins with.
 #[derive(Clone, Copy)]
 pub(crate) struct SuffixFilter<'l> {
@@ -193,15 +203,12 @@ impl SuffixFilter<'_> {
         len: usize,
         backend: impl Backend,
     ) -> FirstSuffix {
-        let suffix = plain_suffix(text, len, backend);
-        let hash = hash_host(suffix, self.seed);
-        if let Some(word) = self.words.get(HostFilter::word_of(hash, self.words.len())) {
+        let first = FirstSuffix::new(plain_suffix(text, len, backend), self.seed);
+        let word = HostFilter::word_of(first.hash, self.words.len());
+        if let Some(word) = self.words.get(word) {
             simd::prefetch(word);
         }
-        FirstSuffix {
-            hash,
-            len: suffix.len(),
-        }
+        first
     }
 
     /// Whether a list may have an entry for an origin with this hash. Nearly all that no list has
@@ -214,8 +221,13 @@ impl SuffixFilter<'_> {
     /// Whether the host with this hash may be there.
     #[inline(always)]
     fn has(self, hash: u64) -> bool {
-        let answer = HostFilter::look_up(self.words, hash);
+        let answer = self.look_up(hash);
         answer.may_have_entries | answer.may_have_deeper
+    }
+
+    #[inline(always)]
+    fn look_up(self, hash: u64) -> FilterAnswer {
+        HostFilter::look_up(self.words, hash)
     }
 }
 
@@ -432,11 +444,7 @@ impl FilterLists {
             return Ok(OriginEntries::default());
         };
         let filter = self.suffix_filter();
-        let suffix = first_suffix(origin.host);
-        let first = FirstSuffix {
-            hash: hash_host(suffix, filter.seed),
-            len: suffix.len(),
-        };
+        let first = FirstSuffix::new(first_suffix(origin.host), filter.seed);
         if !filter.may_have(first.hash) {
             return Ok(OriginEntries::default());
         }
@@ -476,14 +484,11 @@ impl FilterLists {
         if self.metadata.top_labels > 0 {
             self.look_up_top_label(&mut search)
                 .map_err(|err| self.damage(err))?;
-        } else {
-            let filter = self.file.section(Section::HostFilter).as_chunks().0;
-            if !HostFilter::look_up(filter, first.hash).may_have_entries {
-                // The first suffix is `co.uk`, or another that has only deeper hosts.
-                search.lengthen(self.file.seed());
-                if search.suffix.is_none() {
-                    return Ok(None);
-                }
+        } else if !self.suffix_filter().look_up(first.hash).may_have_entries {
+            // The first suffix is `co.uk`, or another that has only deeper hosts.
+            search.lengthen(self.file.seed());
+            if search.suffix.is_none() {
+                return Ok(None);
             }
         }
         index::prefetch(self.buckets(), search.hash);
