@@ -88,7 +88,7 @@ pub(crate) struct ListTextArgs {
     /// A list of texts; a URL that has one anywhere is listed
     ///
     /// Characters other than ASCII letters and digits are removed from both first: `big win` is in
-    /// `/BIG-WIN-2026` and in `/abigwinner`. All lists together have at most 256 KiB.
+    /// `/BIG-WIN-2026` and in `/abigwinner`.
     #[arg(
         long,
         value_name = "[NAME=]LIST",

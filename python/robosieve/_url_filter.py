@@ -59,8 +59,7 @@ class URLFilter(BaseFilter):  # type: ignore[misc, unused-ignore]
             docs/LISTS.md.
         extra_urls: URLs. One with a scheme is that URL alone, one without the URLs that begin so.
         banned_words: Words that drop a URL. Words are the runs of ASCII letters and digits in it.
-        banned_subwords: Texts that drop a URL which has them without its other characters. All together
-            have at most 256 KiB.
+        banned_subwords: Texts that drop a URL which has them without its other characters.
         soft_banned_words: Soft words.
         use_integrated_lists: Use the lists of the installed datatrove too: a list of adult sites, and
             words. They are those of its package, and nothing is downloaded.

@@ -11,6 +11,7 @@
 //! * `compile`: sorts the entries of all lists, and writes the file.
 //! * `read`: the search for the most specific entry.
 //! * `words`: the search for listed words.
+//! * `substrings`: the search for listed substrings.
 //! * `verify`: the checks of a file from elsewhere.
 
 #[cfg(feature = "filter-lists")]
@@ -19,6 +20,7 @@ mod compile;
 mod entry;
 mod format;
 mod read;
+mod substrings;
 #[cfg(feature = "filter-lists")]
 mod text;
 #[cfg(feature = "filter-lists")]

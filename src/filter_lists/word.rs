@@ -7,7 +7,7 @@
 use super::compile::ListSets;
 use super::entry::{NotAnEntry, ParsedLine};
 use super::format::{WordFilter, WordRow};
-use super::words::{MAX_SUBSTRING_BYTES, MAX_WORD, fold};
+use super::words::{MAX_WORD, fold};
 use crate::bytes::trim;
 use crate::error::{ErrorKind, Result};
 use std::collections::BTreeSet;
@@ -88,13 +88,11 @@ impl WordEntries {
     /// Encodes the words. Their sets of lists join those of hosts and paths.
     ///
     /// # Errors
-    /// [`TooLarge`](ErrorKind::TooLarge) for 4 GiB of words, 256 KiB of substrings, and for more sets
-    /// than a file may have.
+    /// [`TooLarge`](ErrorKind::TooLarge) for 4 GiB of words, and for more sets than a file may have.
     pub(super) fn encode(self, sets: &mut ListSets) -> Result<EncodedWords> {
         let mut encoded = EncodedWords::default();
         let entries: Vec<WordEntry> = self.entries.into_iter().collect();
         let mut tokens = Vec::new();
-        let mut substring_bytes = 0;
         for same in entries.chunk_by(|a, b| a.text == b.text) {
             let text = &same[0].text;
             let mut row = WordRow {
@@ -108,10 +106,7 @@ impl WordEntries {
                 match kind {
                     WordKind::Word => row.word = set,
                     WordKind::SoftWord => row.soft_word = set,
-                    WordKind::Substring => {
-                        row.substring = set;
-                        substring_bytes += text.len();
-                    }
+                    WordKind::Substring => row.substring = set,
                 }
                 encoded.counts[kind as usize] += 1;
             }
@@ -120,13 +115,6 @@ impl WordEntries {
             }
             row.encode(&mut encoded.rows);
             encoded.texts.extend_from_slice(text);
-        }
-        if substring_bytes > MAX_SUBSTRING_BYTES {
-            let what = format!(
-                "substrings of {substring_bytes} bytes, over {MAX_SUBSTRING_BYTES}; most are whole \
-                 words, of which there may be millions"
-            );
-            return Err(ErrorKind::TooLarge(what).into());
         }
         if !entries.is_empty() {
             let end = WordRow {

@@ -2,9 +2,8 @@
 
 use super::text::ListReport;
 use super::word::{WordKind, parse_word};
-use super::words::{MAX_SUBSTRING_BYTES, MAX_WORD};
+use super::words::MAX_WORD;
 use super::{FilterLists, ListCompiler, ListKind, WordMemory, WordsIn};
-use crate::error::ErrorKind;
 use crate::simd::AnyBackend;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -65,12 +64,12 @@ impl Model {
             _ => {}
         }
         let joined = tokens.concat();
-        for end in 0..=joined.len() {
-            let ending = self
+        for start in 0..joined.len() {
+            let beginning = self
                 .substrings
                 .iter()
-                .filter(|word| joined[..end].ends_with(*word));
-            if let Some(longest) = ending.max_by_key(|word| word.len()) {
+                .filter(|word| joined[start..].starts_with(*word));
+            if let Some(longest) = beginning.max_by_key(|word| word.len()) {
                 return Some(format!("substring:{longest}"));
             }
         }
@@ -335,33 +334,91 @@ fn a_report_counts_the_lines_of_words() {
     assert_eq!((words.soft_threshold, words.part), (2, WordsIn::Url));
 }
 
-#[test]
-fn substrings_have_a_greatest_length_of_all() {
-    for (bytes, fits) in [
-        (MAX_SUBSTRING_BYTES, true),
-        (MAX_SUBSTRING_BYTES + 1, false),
-    ] {
-        let mut text: String = (0..bytes / 64)
-            .map(|number| format!("{number:064}\n"))
-            .collect();
-        text += &"x".repeat(bytes % 64);
-        let mut compiler = ListCompiler::new();
-        compiler
-            .add("parts", ListKind::Substrings, text.as_bytes())
-            .unwrap();
-        match compiler.finish() {
-            Ok(compiled) => {
-                assert!(fits);
-                let lists = FilterLists::new(compiled.to_vec().unwrap()).unwrap();
-                let url = format!("http://h.example/{:070}", 7);
-                assert!(lists.find(url.as_bytes()).unwrap().is_some());
-            }
-            Err(err) => assert!(
-                !fits && matches!(err.kind(), ErrorKind::TooLarge(_)),
-                "{err}"
-            ),
+/// Substrings that begin with each other, those around each length of a filter and of a window, and
+/// URLs that end in the middle of one.
+fn substring() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => "[ab]{1,4}",
+        4 => "[ab1]{4,9}",
+        2 => "[ab]{14,18}",
+        1 => (1..40usize).prop_map(|len| "a".repeat(len)),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: super::reference::rounds(), ..ProptestConfig::default() })]
+
+    #[test]
+    fn substrings_decide_as_the_model(
+        substrings in vec(substring(), 1..12),
+        rests in vec(rest(), 1..30),
+    ) {
+        let model = Model { substrings, threshold: 2, ..Model::default() };
+        let lists = model.compile(WordsIn::Path);
+        for rest in rests {
+            let found = entry_of(&lists, "h.example", &rest);
+            prop_assert_eq!(found, model.decide(&rest), "{}", String::from_utf8_lossy(&rest));
         }
     }
+}
+
+/// One substring of each length, with other characters within it, at the end of a URL and before it.
+#[test]
+fn substrings_of_any_length_are_found_anywhere() {
+    for len in (1..=40).chain([63, 64, 65, 254, 255]) {
+        let word: String = ('a'..='z').cycle().take(len).collect();
+        let model = Model {
+            substrings: vec![word.clone()],
+            threshold: 2,
+            ..Model::default()
+        };
+        let lists = model.compile(WordsIn::Path);
+        let divided = word.chars().map(|letter| format!("{letter}-"));
+        let divided: String = divided.collect();
+        for before in (0..20).chain(54..70) {
+            let start = "0".repeat(before);
+            let expected = Some(format!("substring:{word}"));
+            let found = |text: &str| entry_of(&lists, "h.example", text.as_bytes());
+            for text in [
+                format!("/{start}{word}"),
+                format!("/{start}{word}/"),
+                format!("/{start}{divided}1"),
+                format!("/{start}{}", word.to_uppercase()),
+            ] {
+                assert_eq!(found(&text), expected, "{text}");
+            }
+            assert_eq!(found(&format!("/{start}{}", &word[1..])), None);
+            assert_eq!(found(&format!("/{start}{}#{word}", &word[..len - 1])), None);
+        }
+    }
+}
+
+/// Many substrings that begin alike, of which those that are listed begin with each other.
+#[test]
+fn substrings_that_share_their_first_letters_are_told_apart() {
+    let mut substrings: Vec<String> = (0..5000).map(|number| format!("number{number}")).collect();
+    substrings.push("number".to_owned() + &"7".repeat(200));
+    let model = Model {
+        substrings,
+        threshold: 2,
+        ..Model::default()
+    };
+    let lists = model.compile(WordsIn::Path);
+    for (path, expected) in [
+        ("/number-12", Some("number12")),
+        ("/number-4999-9", Some("number4999")),
+        ("/number-5000", Some("number500")),
+        ("/numbernumber0", Some("number0")),
+        ("/number-x", None),
+        ("/numbe", None),
+    ] {
+        let expected = expected.map(|text| format!("substring:{text}"));
+        assert_eq!(entry_of(&lists, "h.example", path.as_bytes()), expected);
+        assert_eq!(model.decide(path.as_bytes()), expected);
+    }
+    let long = format!("/number{}", "7".repeat(300));
+    let found = entry_of(&lists, "h.example", long.as_bytes());
+    assert_eq!(found, Some(format!("substring:number{}", "7".repeat(200))));
 }
 
 /// A file without words has no word in its metadata: it is the same as before there were any.

@@ -15,46 +15,26 @@
 
 use super::format::{ListsMetadata, WORD_ROW_LEN, WordFilter, WordRow, WordsIn, WordsMetadata};
 use super::read::{EntryPlace, FilterLists, ListDecision, plain_host};
+use super::substrings::{Letters, Substrings};
 use crate::bytes::wire::{bytes, u32_at};
 use crate::error::{Error, Result};
 use crate::simd::{Backend, Kernel, WordMasks};
 use crate::snapshot::format::Section;
 use crate::snapshot::section_file::SectionFile;
-use aho_corasick::automaton::{Automaton, StateID};
-use aho_corasick::{Anchored, MatchKind, StartKind, dfa};
-use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// The length of the longest word.
 pub(super) const MAX_WORD: usize = 255;
 
-/// The most bytes of all substrings of a file. Their automaton takes 256 bytes for each.
-pub(super) const MAX_SUBSTRING_BYTES: usize = 256 << 10;
-
 /// The most soft words that a URL may need. Each token is compared with those that were found before.
 pub(super) const MAX_SOFT_THRESHOLD: u32 = 1000;
 
 /// The words of a file, besides its rows.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(super) struct Words {
     metadata: WordsMetadata,
     substrings: Option<Arc<Substrings>>,
-}
-
-/// The automaton of the substrings.
-struct Substrings {
-    automaton: dfa::DFA,
-    /// The rows of its patterns.
-    rows: Vec<u32>,
-}
-
-impl fmt::Debug for Words {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Words")
-            .field("metadata", &self.metadata)
-            .finish_non_exhaustive()
-    }
 }
 
 /// A thread's memory for the search of words.
@@ -64,6 +44,8 @@ pub(crate) struct WordMemory {
     unescaped: Vec<u8>,
     /// The soft words that were found, as rows.
     soft_words: Vec<u32>,
+    /// The text in which substrings are looked for.
+    letters: Letters,
 }
 
 /// The bytes of a token's end that its hash reads.
@@ -118,7 +100,7 @@ pub(super) fn fold(byte: u8) -> u8 {
 }
 
 impl Words {
-    /// The words of a file; `None` if it has none. Builds the automaton of the substrings.
+    /// The words of a file; `None` if it has none. Builds the filters of the substrings.
     pub(super) fn of_file(file: &SectionFile, metadata: &ListsMetadata) -> Result<Option<Self>> {
         let Some(metadata) = metadata.words.clone() else {
             return Ok(None);
@@ -137,74 +119,6 @@ impl Words {
             metadata,
             substrings,
         }))
-    }
-}
-
-impl Substrings {
-    fn of_file(file: &SectionFile) -> Result<Self> {
-        let mut patterns = Vec::new();
-        let mut rows = Vec::new();
-        let mut len = 0;
-        for number in 0..word_count(file) {
-            if WordRow::decode(file.section(Section::Words), number)?.substring == 0 {
-                continue;
-            }
-            let text = word_text(file, number)?;
-            len += text.len();
-            if len > MAX_SUBSTRING_BYTES || text.is_empty() {
-                return Err(Error::corrupt("an empty substring, or too many"));
-            }
-            // A state of the automaton stores each substring that ends there. Of different texts these
-            // are at most `MAX_WORD`; equal ones would make the automaton grow with their square.
-            if text.len() > MAX_WORD || patterns.last().is_some_and(|last| *last >= text) {
-                return Err(Error::corrupt(
-                    "substrings that are equal, too long or out of order",
-                ));
-            }
-            patterns.push(text);
-            rows.push(number);
-        }
-        let automaton = dfa::DFA::builder()
-            .match_kind(MatchKind::Standard)
-            .start_kind(StartKind::Unanchored)
-            .ascii_case_insensitive(true)
-            .build(patterns)
-            .map_err(|err| Error::corrupt(format!("substrings ({err})")))?;
-        Ok(Self { automaton, rows })
-    }
-
-    /// A walk through the tokens of a text.
-    fn walk(&self) -> Option<SubstringWalk<'_>> {
-        Some(SubstringWalk {
-            state: self.automaton.start_state(Anchored::No).ok()?,
-            substrings: self,
-            found: None,
-        })
-    }
-}
-
-/// The search for substrings in the tokens of a text, which it takes for one text.
-struct SubstringWalk<'s> {
-    substrings: &'s Substrings,
-    state: StateID,
-    /// The row of the substring that ends first. Of those that end at the same place, it is the
-    /// longest.
-    found: Option<u32>,
-}
-
-impl SubstringWalk<'_> {
-    #[inline(never)]
-    fn continue_in(&mut self, token: &[u8]) {
-        let automaton = &self.substrings.automaton;
-        let mut state = self.state;
-        for byte in token {
-            state = automaton.next_state(Anchored::No, state, *byte);
-            if automaton.is_special(state) && automaton.is_match(state) && self.found.is_none() {
-                let pattern = automaton.match_pattern(state, 0);
-                self.found = self.substrings.rows.get(pattern.as_usize()).copied();
-            }
-        }
-        self.state = state;
     }
 }
 
@@ -361,14 +275,13 @@ impl WordSearch<'_> {
     fn find_in(&mut self, searched: &PartOfText<'_>, backend: impl Backend) -> Result<Search> {
         let text = searched.text;
         let part = &searched.part;
-        let mut walk = self
-            .words
-            .substrings
-            .as_ref()
-            .and_then(|substrings| substrings.walk());
+        let substrings = self.words.substrings.as_deref();
         let filter = self.filter;
         let has_tokens = !filter.is_empty();
         self.memory.soft_words.clear();
+        if substrings.is_some() {
+            self.memory.letters.clear_for(part.len());
+        }
         // The host of `http://` begins where no whole tail is before the first block.
         let mut at = part.start.max(TAIL);
         // The start of the next token, which may end in a later block.
@@ -411,8 +324,8 @@ impl WordSearch<'_> {
                 {
                     return Ok(Search::Finished(Some(found)));
                 }
-                if let Some(walk) = &mut walk {
-                    walk.continue_in(&text[token.start..token.end]);
+                if substrings.is_some() {
+                    self.memory.letters.append(text, token.start..token.end);
                 }
             }
             is_inside = inside >> (BLOCK - 1);
@@ -427,11 +340,12 @@ impl WordSearch<'_> {
         if let Some(found) = self.decide_by_soft_words()? {
             return Ok(Search::Finished(Some(found)));
         }
-        let substring = walk.and_then(|walk| walk.found);
-        substring
-            .map(|word| self.decide_by_substring(word))
-            .transpose()
-            .map(Search::Finished)
+        let Some(substrings) = substrings else {
+            return Ok(Search::Finished(None));
+        };
+        let found = substrings.find(&self.lists.file, &self.memory.letters)?;
+        let found = found.map(|word| self.decide_by_substring(word));
+        found.transpose().map(Search::Finished)
     }
 
     /// Looks a token up. Returns it if it is a hard word, and notes it if it is a soft one.
