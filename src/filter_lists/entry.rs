@@ -21,7 +21,7 @@
 //! | `# …`, `! …`, `[Adblock Plus 2.0]`, and ` # …` after an entry | nothing: a comment |
 
 use super::format::Scheme;
-use super::read::OriginParts;
+use super::paths::OriginParts;
 use crate::bytes::{is_white_space, trim};
 use crate::profile::Profile;
 use crate::robots::pattern::{MAX_PRIORITY, Pattern};

@@ -8,17 +8,27 @@
 //! * `word`: one line of a list of words, and the words of all lists.
 //! * `text`: a whole list, line by line.
 //! * `format`: the rows of a compiled file, each encoder next to its decoder.
-//! * `compile`: sorts the entries of all lists, and writes the file.
-//! * `read`: the search for the most specific entry.
+//! * `compile`: reads lists, and compiles them: `entries` sorts theirs, `builder` encodes them into
+//!   sections, and `compiled` writes these.
+//! * `read`: the search for the most specific entry, by `hosts` and `paths`. `decision` is what it finds.
 //! * `words`: the search for listed words.
 //! * `substrings`: the search for listed substrings.
 //! * `verify`: the checks of a file from elsewhere.
 
 #[cfg(feature = "filter-lists")]
+mod builder;
+#[cfg(feature = "filter-lists")]
 mod compile;
+#[cfg(feature = "filter-lists")]
+mod compiled;
+mod decision;
+#[cfg(feature = "filter-lists")]
+mod entries;
 #[cfg(feature = "filter-lists")]
 mod entry;
 mod format;
+mod hosts;
+mod paths;
 mod read;
 mod substrings;
 #[cfg(feature = "filter-lists")]
@@ -38,17 +48,19 @@ mod tests;
 #[cfg(all(test, feature = "filter-lists"))]
 mod word_tests;
 
+pub(crate) use decision::ListDecision;
+pub use decision::ListMatch;
 pub use format::{ListMetadata, ListsMetadata, WordsIn, WordsMetadata, is_list_name};
-pub use read::{FilterLists, ListMatch, ListSearcher};
-pub(crate) use read::{
-    FirstSuffix, ListDecision, OriginEntries, OriginSearch, SearchMemory, list_path,
-};
+pub(crate) use paths::list_path;
+pub use read::{FilterLists, ListSearcher};
+pub(crate) use read::{FirstSuffix, OriginEntries, OriginSearch, SearchMemory};
 #[cfg(all(test, feature = "filter-lists"))]
 use words::WordMemory;
 pub(crate) use words::WordSearch;
 #[cfg(feature = "filter-lists")]
 pub use {
-    compile::{CompiledLists, ListCompiler, ListKind},
+    compile::{ListCompiler, ListKind},
+    compiled::CompiledLists,
     entry::NotAnEntry,
     text::{Example, ListReport},
 };

@@ -3,7 +3,7 @@
 //! Checksums detect accidental damage. The walk over the structure detects files whose checksums are
 //! right but whose content is contradictory, as from a forger or from a faulty writer.
 
-use super::compile::{encode_group, group_rule};
+use super::builder::{encode_group, group_rule};
 use super::entry::MAX_HOST;
 use super::format::{
     CLASS_ROW_LEN, ClassRow, HOST_PATHS_LEN, HOSTS_PER_BLOCK, HostFilter, HostPathsRow, LABEL_END,
@@ -575,7 +575,7 @@ impl FilterLists {
         number: u32,
         group: &PathGroupRow,
         used_sets: &mut [bool],
-    ) -> Result<super::read::PathPattern<'_>> {
+    ) -> Result<super::paths::PathPattern<'_>> {
         let rows = self.file.section(Section::PathEntries);
         let pattern = self.path_pattern(number)?;
         let row = pattern.row;

@@ -4,7 +4,7 @@
 //! the tokens of a URL. A substring may have others between them, such as blanks, which are removed
 //! there as they are in URLs.
 
-use super::compile::ListSets;
+use super::builder::ListSets;
 use super::entry::{NotAnEntry, ParsedLine};
 use super::format::{WordFilter, WordRow};
 use super::words::{MAX_WORD, fold};

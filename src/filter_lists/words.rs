@@ -13,8 +13,9 @@
 //! A URL is searched where it is. Only one with percent escapes or a fragment is copied: the copy of
 //! all took a quarter of the time.
 
+use super::decision::{EntryPlace, ListDecision};
 use super::format::{ListsMetadata, WORD_ROW_LEN, WordFilter, WordRow, WordsIn, WordsMetadata};
-use super::read::{EntryPlace, FilterLists, ListDecision, plain_host};
+use super::read::{FilterLists, plain_host};
 use super::substrings::{Letters, Substrings};
 use crate::bytes::wire::{bytes, u32_at};
 use crate::error::{Error, Result};

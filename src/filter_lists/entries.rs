@@ -1,0 +1,230 @@
+//! The entries of all lists in memory, as they are sorted: those for whole hosts, and those for paths.
+//!
+//! A text may repeat entries, so equal ones are dropped whenever there are many.
+
+use super::entry::{Entry, Scope};
+use super::format::{LABEL_END, Scheme, stored_form};
+use crate::profile::Profile;
+use crate::robots::pattern::Pattern;
+use rayon::prelude::*;
+
+/// The entries for whole hosts. A text may repeat one entry, so equal ones are dropped whenever there
+/// are many: memory depends on the distinct entries.
+#[derive(Debug, Default)]
+pub(super) struct HostEntries {
+    pub entries: Vec<HostEntry>,
+    /// The stored forms of their hosts, one after the other.
+    pub texts: Vec<u8>,
+    /// The number of entries that the last compaction left.
+    compacted: usize,
+    /// The bytes of `texts` that it left.
+    compacted_bytes: usize,
+}
+
+/// The entries for paths.
+#[derive(Debug, Default)]
+pub(super) struct PathEntries {
+    pub entries: Vec<PathEntry>,
+    /// The bytes of their hosts and patterns.
+    bytes: usize,
+    /// As in [`HostEntries`].
+    compacted: usize,
+    compacted_bytes: usize,
+}
+
+/// As many entries are sorted at once. So lists of a few million, which hardly repeat entries, are
+/// sorted once, at the end.
+const COMPACTED_HOSTS: usize = if cfg!(test) { 16 } else { 8 << 20 };
+const COMPACTED_PATHS: usize = if cfg!(test) { 8 } else { 1 << 20 };
+/// Or as many bytes of them: a path may have 64 KiB.
+pub(super) const COMPACTED_BYTES: usize = if cfg!(test) { 64 } else { 128 << 20 };
+
+/// An entry for a whole host.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HostEntry {
+    /// The [`sort_key`] of the stored form.
+    start: u128,
+    /// The offset of the stored form in `texts`.
+    pub text: u64,
+    len: u8,
+    pub kind: HostKind,
+    pub list: u16,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum HostKind {
+    Domain,
+    DomainException,
+    Host,
+    HostException,
+}
+
+/// An entry for paths of a host, or for one scheme or port.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct PathEntry {
+    /// In its stored form.
+    pub host: Vec<u8>,
+    pub is_domain: bool,
+    pub scheme: Scheme,
+    pub port: u16,
+    pub has_wildcards: bool,
+    priority: usize,
+    pub text: Vec<u8>,
+    pub is_anchored: bool,
+    /// An allow sorts before a disallow with the same pattern.
+    pub is_listed: bool,
+    pub list: u16,
+}
+
+impl HostEntries {
+    pub(super) fn push(&mut self, entry: &Entry<'_>, list: u16) {
+        let entry = HostEntry::new(entry, list, &mut self.texts);
+        self.entries.push(entry);
+        if self.entries.len() >= COMPACTED_HOSTS.max(2 * self.compacted)
+            || self.texts.len() >= COMPACTED_BYTES.max(2 * self.compacted_bytes)
+        {
+            self.compact();
+        }
+    }
+
+    pub(super) fn sort(&mut self) {
+        let texts = &self.texts;
+        self.entries.par_sort_unstable_by(|a, b| {
+            let by_start = a.start.cmp(&b.start);
+            let by_text = by_start.then_with(|| a.stored(texts).cmp(b.stored(texts)));
+            by_text.then_with(|| (a.kind, a.list).cmp(&(b.kind, b.list)))
+        });
+    }
+
+    /// Drops equal entries, and the texts that no entry has any more.
+    fn compact(&mut self) {
+        self.sort();
+        let texts = std::mem::take(&mut self.texts);
+        self.entries.dedup_by(|a, b| {
+            (a.start, a.kind, a.list) == (b.start, b.kind, b.list)
+                && a.stored(&texts) == b.stored(&texts)
+        });
+        let mut last = 0..0;
+        for entry in &mut self.entries {
+            let stored = entry.stored(&texts);
+            // Neighbours may share a host.
+            if self.texts.get(last.clone()) != Some(stored) || last.is_empty() {
+                last = self.texts.len()..self.texts.len() + stored.len();
+                self.texts.extend_from_slice(stored);
+            }
+            entry.text = last.start as u64;
+        }
+        self.compacted = self.entries.len();
+        self.compacted_bytes = self.texts.len();
+    }
+}
+
+impl PathEntries {
+    pub(super) fn push(&mut self, entry: PathEntry) {
+        self.bytes += entry.byte_len();
+        self.entries.push(entry);
+        if self.entries.len() >= COMPACTED_PATHS.max(2 * self.compacted)
+            || self.bytes >= COMPACTED_BYTES.max(2 * self.compacted_bytes)
+        {
+            self.sort();
+            self.bytes = self.entries.iter().map(PathEntry::byte_len).sum();
+            self.compacted = self.entries.len();
+            self.compacted_bytes = self.bytes;
+        }
+    }
+
+    /// Sorts the entries, and drops equal ones.
+    pub(super) fn sort(&mut self) {
+        self.entries.par_sort_unstable();
+        self.entries.dedup();
+    }
+}
+
+impl HostEntry {
+    fn new(entry: &Entry<'_>, list: u16, texts: &mut Vec<u8>) -> Self {
+        let text = texts.len();
+        texts.extend(stored_form(entry.host));
+        Self {
+            start: sort_key(&texts[text..]),
+            text: text as u64,
+            // Entries have at most 253 bytes of it.
+            len: (texts.len() - text) as u8,
+            kind: match (entry.scope, entry.is_exception) {
+                (Scope::Domain, false) => HostKind::Domain,
+                (Scope::Domain, true) => HostKind::DomainException,
+                (Scope::Host, false) => HostKind::Host,
+                (Scope::Host, true) => HostKind::HostException,
+            },
+            list,
+        }
+    }
+
+    pub(super) fn stored<'t>(&self, texts: &'t [u8]) -> &'t [u8] {
+        texts
+            .get(self.text as usize..self.text as usize + usize::from(self.len))
+            .unwrap_or_default()
+    }
+}
+
+/// The first 21 bytes of a stored form, in six bits each and in their order: hosts have 41 different
+/// bytes. They decide nearly all comparisons, so the sort reads few texts, each a cache miss.
+fn sort_key(stored: &[u8]) -> u128 {
+    let mut key = 0;
+    for at in 0..21 {
+        let code = stored.get(at).map_or(0, |b| match b {
+            &LABEL_END => 1,
+            b'-' => 2,
+            b'.' => 3,
+            b'0'..=b'9' => 4 + b - b'0',
+            b':' => 14,
+            b'[' => 15,
+            b']' => 16,
+            b'_' => 17,
+            b'a'..=b'z' => 18 + b - b'a',
+            // The parser of entries lets no other byte through.
+            _ => 63,
+        });
+        key = key << 6 | u128::from(code);
+    }
+    key
+}
+
+impl PathEntry {
+    /// The bytes of its host and its pattern.
+    fn byte_len(&self) -> usize {
+        self.host.len() + self.text.len()
+    }
+
+    pub(super) fn of(entry: &Entry<'_>, list: u16) -> Self {
+        let path = entry.path.unwrap_or(b"/");
+        let pattern = Pattern::of_rule(path, entry.is_exception, Profile::Google).pattern;
+        Self {
+            host: stored_form(entry.host).collect(),
+            is_domain: entry.scope == Scope::Domain,
+            scheme: entry.scheme.and_then(Scheme::of).unwrap_or(Scheme::ANY),
+            port: entry.port.unwrap_or(0),
+            has_wildcards: pattern.text.contains(&b'*'),
+            priority: pattern.priority(),
+            is_anchored: pattern.anchored,
+            text: pattern.text.to_vec(),
+            is_listed: !entry.is_exception,
+            list,
+        }
+    }
+
+    /// Whether both have the same pattern in the same group, of whatever lists.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.is_same_group(other)
+            && self.text == other.text
+            && self.is_anchored == other.is_anchored
+            && self.is_listed == other.is_listed
+    }
+
+    pub(super) fn is_same_group(&self, other: &Self) -> bool {
+        self.host == other.host
+            && self.is_domain == other.is_domain
+            && self.scheme == other.scheme
+            && self.port == other.port
+            && self.has_wildcards == other.has_wildcards
+    }
+}
