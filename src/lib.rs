@@ -42,7 +42,7 @@
 //! |---|---|
 //! | [`robots`], [`preferences`] | parse one robots.txt and ask it |
 //! | [`compile`], [`snapshot`] | compile archives, open and inspect snapshots |
-//! | [`judge`] | verdicts on single URLs, and their explanations |
+//! | [`judge`] | verdicts on single URLs and on columns, and their explanations |
 //! | [`job`], [`records`] | verdicts on files of URLs (lists, Parquet, WARC), on all cores |
 //! | [`crawlers`] | well-known crawlers and sets of them |
 //! | [`output`], [`decode`], [`threads`] | files written atomically, no input overwritten, decompression, limits |

@@ -5,7 +5,8 @@ use crate::generate::{ORIGIN, config, robots_txt, url};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use robosieve::judge::Rows;
+use robosieve::filter_lists::{FilterLists, ListCompiler, ListKind};
+use robosieve::judge::{Require, Rows, UnknownOrigin};
 use robosieve::{Agent, Compiler, ErrorKind, Judge, JudgeOptions, Snapshot, Verdict};
 
 /// An origin whose host is longer than a vector of 32 bytes.
@@ -113,6 +114,56 @@ proptest! {
         let first = first.min(rows.len());
         let part = Rows::Offsets64 { data: &data, offsets: &offsets[first..] };
         prop_assert_eq!(&letters(&judge, part), &expected[first..]);
+        let all: Vec<bool> = expected.iter().map(|letters| letters == "AA").collect();
+        let any: Vec<bool> = expected.iter().map(|letters| letters.contains('A')).collect();
+        let views = Rows::Views { views: &views, buffers: &[b"unused", &data] };
+        prop_assert_eq!(judge.allowed(views, Require::All).unwrap(), all);
+        prop_assert_eq!(judge.allowed(Rows::Slices(&slices), Require::Any).unwrap(), any);
+    }
+}
+
+#[test]
+fn only_allowed_rows_are_allowed() {
+    let judge = judge(b"user-agent: FooBot\ndisallow: /foo\n\nuser-agent: BarBot\ndisallow: /bar");
+    // By hand: to both agents, to one of them or more, and to both with unknown origins allowed.
+    let rows: [(&[u8], [bool; 3]); 7] = [
+        (b"https://h.example/", [true, true, true]),
+        (b"https://h.example/foo", [false, true, false]),
+        (b"https://h.example/bar", [false, true, false]),
+        (b"https://unknown.example/", [false, false, true]),
+        (b"/foo", [false, false, false]),
+        (b"", [false, false, false]),
+        (b"https://h.example/x", [true, true, true]),
+    ];
+    let urls = rows.map(|(url, _)| url);
+    for (require, unknown, case) in [
+        (Require::All, None, 0),
+        (Require::Any, None, 1),
+        (Require::All, Some(UnknownOrigin::Allow), 2),
+        (Require::All, Some(UnknownOrigin::Disallow), 0),
+    ] {
+        let options = JudgeOptions::default().unknown(unknown);
+        let judge = Judge::new(judge.snapshot().clone(), judge.agents(), options).unwrap();
+        let expected = rows.map(|(_, allowed)| allowed[case]);
+        assert_eq!(
+            judge.allowed(Rows::Slices(&urls), require).unwrap(),
+            expected,
+            "{require} {unknown:?}"
+        );
+    }
+}
+
+#[test]
+fn listed_rows_are_not_allowed() {
+    let mut compiler = ListCompiler::new();
+    compiler
+        .add("own", ListKind::Block, b"h.example/x\n".as_slice())
+        .unwrap();
+    let lists = FilterLists::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
+    let judge = judge(b"").with_lists(lists);
+    let rows = Rows::Slices(&[b"https://h.example/x/1", b"https://h.example/y"]);
+    for require in [Require::All, Require::Any] {
+        assert_eq!(judge.allowed(rows, require).unwrap(), [false, true]);
     }
 }
 
@@ -136,6 +187,7 @@ fn empty_columns_have_no_rows() {
     ];
     for rows in cases {
         assert!(rows.is_empty() && letters(&judge, rows).is_empty());
+        assert!(judge.allowed(rows, Require::All).unwrap().is_empty());
     }
 }
 
@@ -201,6 +253,8 @@ fn wrong_offsets_are_errors() {
             matches!(err.kind(), ErrorKind::BadColumn(found) if found == what),
             "{err}"
         );
+        let err = judge.allowed(rows, Require::All).unwrap_err();
+        assert!(matches!(err.kind(), ErrorKind::BadColumn(found) if found == what));
     }
 }
 

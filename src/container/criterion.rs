@@ -1,7 +1,7 @@
 //! The criterion of a job: whether a line with several agents counts as allowed.
 
 use super::outputs::Outputs;
-use crate::judge::{Reason, UnknownOrigin, Verdict, VerdictsRef};
+use crate::judge::{Reason, Require, UnknownOrigin, Verdict, VerdictsRef};
 use crate::named_value::named_values;
 use crate::pipeline::{Destination, FilterStats};
 
@@ -31,25 +31,6 @@ impl Keep {
             Self::Allowed => UnknownOrigin::Allow,
             Self::Disallowed => UnknownOrigin::Disallow,
         }
-    }
-}
-
-/// The number of agents that must have the kept verdict.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Require {
-    /// All agents.
-    #[default]
-    All,
-    /// One agent or more.
-    Any,
-}
-
-named_values! {
-    /// The name on the command line.
-    Require {
-        All = "all",
-        Any = "any",
     }
 }
 

@@ -17,10 +17,11 @@ mod input;
 mod unknown_origins;
 
 pub use crate::container::added::AddedColumn;
-pub use crate::container::criterion::{Keep, Require};
+pub use crate::container::criterion::Keep;
 pub use crate::container::form::Form;
 pub use crate::container::outputs::{Output, Outputs, Written};
 pub use crate::container::visit::{RecordRun, SelectedUrls, Visitor};
+pub use crate::judge::Require;
 pub use crate::pipeline::{FilterStats, ListCounts, ListFilterStats, Progress, ReasonCounts};
 pub use input::Input;
 pub use unknown_origins::UnknownOrigins;

@@ -1,7 +1,7 @@
 //! Judges columns of other programs in place, in the layouts of Apache Arrow.
 
 use super::emitter::Joined;
-use super::options::Stage;
+use super::options::{Require, Stage};
 use super::owned::Judge;
 use super::rows::{BATCH, RowSource, TimedRows};
 use super::verdicts_ref::VerdictsRef;
@@ -162,6 +162,45 @@ impl Judge {
             }
             Rows::Slices(rows) => self.judge_timed_column(rows, times, each),
         }
+    }
+
+    /// Whether each URL of a column may be fetched: by all agents, or with [`Require::Any`] by one or
+    /// more.
+    ///
+    /// Gives one value per row, in order; none for a column without rows. A URL of an unknown origin
+    /// is not allowed, unless [`JudgeOptions::unknown`](crate::JudgeOptions::unknown) allows it.
+    /// Neither is text that is not a URL, nor a URL that a filter list of the judge names
+    /// ([`with_lists`](Self::with_lists)). A row that is null in the column of the other program has
+    /// the value of its bytes. [`VerdictsRef::is_allowed`] is the same answer for one URL, or for
+    /// the rows of [`judge_rows_as_of`](Self::judge_rows_as_of).
+    ///
+    /// Cost: that of [`judge_rows`](Self::judge_rows), and a byte per row. It does not panic.
+    ///
+    /// ```
+    /// use robosieve::judge::{Require, Rows};
+    /// use robosieve::{Compiler, Judge, JudgeOptions, Snapshot};
+    /// let mut compiler = Compiler::default();
+    /// compiler.add_robots("https://e.example", b"user-agent: a\ndisallow: /x")?;
+    /// let snapshot = Snapshot::new(compiler.finish()?.to_vec()?)?;
+    /// let judge = Judge::new(snapshot, &["a".parse()?, "b".parse()?], JudgeOptions::default())?;
+    ///
+    /// let urls: [&[u8]; 4] =
+    ///     [b"https://e.example/x", b"https://e.example/y", b"https://unknown.example/", b"/y"];
+    /// let rows = Rows::Slices(&urls);
+    /// assert_eq!(judge.allowed(rows, Require::All)?, [false, true, false, false]);
+    /// assert_eq!(judge.allowed(rows, Require::Any)?, [true, true, false, false]);
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`judge_rows`](Self::judge_rows).
+    pub fn allowed(&self, rows: Rows<'_>, require: Require) -> Result<Vec<bool>> {
+        let mut allowed = vec![false; rows.len()];
+        self.judge_rows(rows, |rows, verdicts| {
+            allowed[rows].fill(verdicts.is_allowed(require));
+            Ok(())
+        })?;
+        Ok(allowed)
     }
 
     fn judge_timed_column<'d, C: Column<'d>>(

@@ -46,7 +46,7 @@ pub use explain_url::UrlExplanation;
 pub(crate) use explanation_json::rfc3339;
 #[cfg(feature = "audit")]
 pub(crate) use nearby_rules::{NearbyRules, TimedAnswer};
-pub use options::{JudgeOptions, NoTime, Stage};
+pub use options::{JudgeOptions, NoTime, Require, Stage};
 pub use owned::Judge;
 pub use preference_judge::PreferenceJudge;
 pub(crate) use preference_judge::{FileStatements, PreferenceScratch, none_stated};

@@ -1,4 +1,4 @@
-//! The options of a judge.
+//! The options of a judge, and of the calls that ask it.
 
 use super::status_policy::{StatusPolicy, UnknownOrigin};
 use crate::agent::AgentMatch;
@@ -101,6 +101,26 @@ impl JudgeOptions {
     pub fn no_time(mut self, no_time: NoTime) -> Self {
         self.no_time = no_time;
         self
+    }
+}
+
+/// The number of agents that must have a verdict for it to count, if several are judged: "allowed" for
+/// a column of booleans, the kept one for a filter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Require {
+    /// All agents.
+    #[default]
+    All,
+    /// One agent or more.
+    Any,
+}
+
+named_values! {
+    /// The name on the command line.
+    Require {
+        All = "all",
+        Any = "any",
     }
 }
 

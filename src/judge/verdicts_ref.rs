@@ -1,5 +1,6 @@
 //! The verdicts on one URL or on neighbouring lines, borrowed from the memory of the thread.
 
+use super::options::Require;
 use crate::explain::{Reason, Verdict};
 use crate::filter_lists::{FilterLists, ListDecision, ListMatch};
 use crate::snapshot::format::NONE;
@@ -195,6 +196,22 @@ impl<'a> VerdictsRef<'a> {
         }
     }
 
+    /// Whether the URL may be fetched: whether all agents have the verdict
+    /// [`Allowed`](Verdict::Allowed), or with [`Require::Any`] one agent or more.
+    ///
+    /// False for an unknown origin, unless
+    /// [`JudgeOptions::unknown`](crate::JudgeOptions::unknown) allows it, for text that is not a URL,
+    /// and for a URL that a filter list names ([`is_listed`](Self::is_listed)). A judge without
+    /// agents allows nothing. [`Judge::allowed`](crate::Judge::allowed) answers for a column.
+    #[inline]
+    pub fn is_allowed(&self, require: Require) -> bool {
+        let have_verdict = match require {
+            Require::All => self.agents > 0 && self.are_all_allowed(),
+            Require::Any => self.is_any_allowed(),
+        };
+        have_verdict && !self.is_listed()
+    }
+
     /// Adds `lines` to the counts of the agents that may fetch them.
     #[inline]
     pub(crate) fn count_allowed(&self, lines: u64, counts: &mut [u64]) {
@@ -343,6 +360,37 @@ mod tests {
             let expected: [u8; 8] =
                 std::array::from_fn(|at| if bits >> at & 1 == 1 { b'A' } else { 0xff });
             assert_eq!(spread(bits, b'A', 0xff), expected, "{bits:08b}");
+        }
+    }
+
+    #[test]
+    fn urls_are_allowed_to_all_agents_or_to_any() {
+        let (full, last) = ([u64::MAX, 0b111], [0, 0b100]);
+        // The verdicts, the number of agents, and whether all of them and any of them may fetch.
+        let cases = [
+            (VerdictBits::Word(0b1), 1, true, true),
+            (VerdictBits::Word(0b0), 1, false, false),
+            (VerdictBits::Word(0b111), 3, true, true),
+            (VerdictBits::Word(0b101), 3, false, true),
+            (VerdictBits::Word(u64::MAX), 64, true, true),
+            (VerdictBits::Words(&full), 67, true, true),
+            (VerdictBits::Words(&last), 67, false, true),
+            (VerdictBits::Words(&[0, 0]), 67, false, false),
+            (VerdictBits::Words(&[]), 0, false, false),
+            (VerdictBits::Same(Verdict::Allowed), 2, true, true),
+            (VerdictBits::Same(Verdict::Disallowed), 2, false, false),
+            (VerdictBits::Same(Verdict::Unknown), 2, false, false),
+            (VerdictBits::Same(Verdict::Invalid), 2, false, false),
+        ];
+        for (answer, agents, all, any) in cases {
+            let verdicts = VerdictsRef {
+                answer,
+                agents,
+                context: None,
+                listed: None,
+            };
+            let found = [Require::All, Require::Any].map(|require| verdicts.is_allowed(require));
+            assert_eq!(found, [all, any], "{answer:?} of {agents}");
         }
     }
 
