@@ -178,6 +178,25 @@ typedef int32_t robosieve_agent_match;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+// The number of agents that must be allowed to fetch a row, for it to count as allowed.
+enum robosieve_require
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // All agents of the judge.
+  ROBOSIEVE_REQUIRE_ALL = 0,
+  // One agent or more.
+  ROBOSIEVE_REQUIRE_ANY = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum robosieve_require robosieve_require;
+#else
+typedef int32_t robosieve_require;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
 // The verdict on a row without a time, where each row is judged as of its own.
 enum robosieve_no_time
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -498,6 +517,39 @@ robosieve_status robosieve_judge_masks64(const robosieve_judge *judge,
                                          size_t row_count,
                                          int64_t *masks,
                                          int8_t *unjudged);
+
+// Whether each URL of a column with 32-bit offsets may be fetched: 1 or 0 per row.
+//
+// A row of an unknown origin gets 0, unless the option `unknown_origin` of the judge allows it. A
+// row that is not a URL gets 0. `robosieve_judge_rows32` tells these rows from disallowed ones.
+//
+// The column is that of `robosieve_judge_rows32`, also for null rows. `require` is a value of
+// `robosieve_require`: the number of agents that must be allowed to fetch a row. `allowed` has room
+// for `allowed_len` numbers, at least `row_count`.
+//
+// Cost: that of `robosieve_judge_rows32`.
+//
+// Errors: as for `robosieve_judge_rows32`; BAD_ARGUMENT also for another value of `require`. After
+// an error, the content of `allowed` is unspecified.
+robosieve_status robosieve_judge_allowed32(const robosieve_judge *judge,
+                                           const void *data,
+                                           size_t data_len,
+                                           const int32_t *offsets,
+                                           size_t row_count,
+                                           int32_t require,
+                                           int8_t *allowed,
+                                           size_t allowed_len);
+
+// Whether each URL of a column with 64-bit offsets may be fetched. Everything else is as for
+// `robosieve_judge_allowed32`.
+robosieve_status robosieve_judge_allowed64(const robosieve_judge *judge,
+                                           const void *data,
+                                           size_t data_len,
+                                           const int64_t *offsets,
+                                           size_t row_count,
+                                           int32_t require,
+                                           int8_t *allowed,
+                                           size_t allowed_len);
 
 // Parses the body of a robots.txt, as the server sent it after content decoding.
 //

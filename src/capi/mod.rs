@@ -54,8 +54,8 @@ pub use lists::{
     robosieve_lists_name, robosieve_lists_open, robosieve_lists_rows32, robosieve_lists_rows64,
 };
 pub use options::{
-    robosieve_agent_match, robosieve_judge_options, robosieve_no_time, robosieve_status_policy,
-    robosieve_unknown_origin,
+    robosieve_agent_match, robosieve_judge_options, robosieve_no_time, robosieve_require,
+    robosieve_status_policy, robosieve_unknown_origin,
 };
 pub use robots::{
     robosieve_profile, robosieve_robots, robosieve_robots_allows, robosieve_robots_close,
@@ -64,8 +64,9 @@ pub use robots::{
     robosieve_robots_sitemap, robosieve_robots_sitemap_count,
 };
 pub use rows::{
-    robosieve_judge_masks32, robosieve_judge_masks64, robosieve_judge_rows32,
-    robosieve_judge_rows32_as_of, robosieve_judge_rows64, robosieve_judge_rows64_as_of,
+    robosieve_judge_allowed32, robosieve_judge_allowed64, robosieve_judge_masks32,
+    robosieve_judge_masks64, robosieve_judge_rows32, robosieve_judge_rows32_as_of,
+    robosieve_judge_rows64, robosieve_judge_rows64_as_of,
 };
 pub use snapshot::{
     robosieve_open_flag, robosieve_snapshot, robosieve_snapshot_byte_len,

@@ -3,7 +3,7 @@
 use super::pointers::slice;
 use super::status::Failure;
 use crate::agent::AgentMatch;
-use crate::judge::{JudgeOptions, NoTime, StatusPolicy, UnknownOrigin};
+use crate::judge::{JudgeOptions, NoTime, Require, StatusPolicy, UnknownOrigin};
 use std::mem::MaybeUninit;
 
 /// The meaning of answers other than 2xx.
@@ -51,6 +51,15 @@ pub enum robosieve_agent_match {
     Extended = 0,
     /// Only as Google's parser: no group can name an agent outside the alphabet.
     Google = 1,
+}
+
+/// The number of agents that must be allowed to fetch a row, for it to count as allowed.
+#[repr(i32)]
+pub enum robosieve_require {
+    /// All agents of the judge.
+    All = 0,
+    /// One agent or more.
+    Any = 1,
 }
 
 /// Options of a judge. Zeros are the defaults, so a program sets `size` and what it needs:
@@ -190,6 +199,15 @@ pub(super) fn matching_of(name: &str, value: i32) -> Result<AgentMatch, Failure>
     }
 }
 
+/// The number of agents that a value of `robosieve_require` selects.
+pub(super) fn require_of(name: &str, value: i32) -> Result<Require, Failure> {
+    match value {
+        0 => Ok(Require::All),
+        1 => Ok(Require::Any),
+        other => Err(bad_value(name, other, 1)),
+    }
+}
+
 fn flag(name: &str, value: i32) -> Result<bool, Failure> {
     match value {
         0 => Ok(false),
@@ -276,6 +294,14 @@ mod tests {
             StatusPolicy::Rfc9309 => number::Rfc9309,
             StatusPolicy::Strict => number::Strict,
         }
+    }
+
+    #[test]
+    fn every_number_of_required_agents_has_its_meaning() {
+        let of = |value: robosieve_require| require_of("require", value as i32).unwrap();
+        assert_eq!(of(robosieve_require::All), Require::All);
+        assert_eq!(of(robosieve_require::Any), Require::Any);
+        assert!(require_of("require", 2).is_err() && require_of("require", -1).is_err());
     }
 
     #[test]

@@ -1,6 +1,8 @@
-//! Columns of URLs into buffers of the caller: one verdict per row and agent, or one mask per row.
+//! Columns of URLs into buffers of the caller: per row a verdict for each agent, one mask, or whether
+//! it is allowed.
 
 use super::judge::robosieve_judge;
+use super::options::require_of;
 use super::pointers::{output, reference, slice};
 use super::status::{Failure, guard, robosieve_status};
 use super::verdict::number;
@@ -199,6 +201,75 @@ pub unsafe extern "C" fn robosieve_judge_masks64(
     })
 }
 
+/// Whether each URL of a column with 32-bit offsets may be fetched: 1 or 0 per row.
+///
+/// A row of an unknown origin gets 0, unless the option `unknown_origin` of the judge allows it. A
+/// row that is not a URL gets 0. `robosieve_judge_rows32` tells these rows from disallowed ones.
+///
+/// The column is that of `robosieve_judge_rows32`, also for null rows. `require` is a value of
+/// `robosieve_require`: the number of agents that must be allowed to fetch a row. `allowed` has room
+/// for `allowed_len` numbers, at least `row_count`.
+///
+/// Cost: that of `robosieve_judge_rows32`.
+///
+/// Errors: as for `robosieve_judge_rows32`; BAD_ARGUMENT also for another value of `require`. After
+/// an error, the content of `allowed` is unspecified.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn robosieve_judge_allowed32(
+    judge: *const robosieve_judge,
+    data: *const c_void,
+    data_len: usize,
+    offsets: *const i32,
+    row_count: usize,
+    require: i32,
+    allowed: *mut i8,
+    allowed_len: usize,
+) -> robosieve_status {
+    guard(|| {
+        // SAFETY: the caller keeps the contract of the module.
+        let (data, offsets) = unsafe { column(data, data_len, offsets, row_count)? };
+        // SAFETY: as above.
+        unsafe {
+            judge_allowed(
+                judge,
+                Rows::Offsets32 { data, offsets },
+                require,
+                allowed,
+                allowed_len,
+            )
+        }
+    })
+}
+
+/// Whether each URL of a column with 64-bit offsets may be fetched. Everything else is as for
+/// `robosieve_judge_allowed32`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn robosieve_judge_allowed64(
+    judge: *const robosieve_judge,
+    data: *const c_void,
+    data_len: usize,
+    offsets: *const i64,
+    row_count: usize,
+    require: i32,
+    allowed: *mut i8,
+    allowed_len: usize,
+) -> robosieve_status {
+    guard(|| {
+        // SAFETY: the caller keeps the contract of the module.
+        let (data, offsets) = unsafe { column(data, data_len, offsets, row_count)? };
+        // SAFETY: as above.
+        unsafe {
+            judge_allowed(
+                judge,
+                Rows::Offsets64 { data, offsets },
+                require,
+                allowed,
+                allowed_len,
+            )
+        }
+    })
+}
+
 /// The most agents that fit a mask: the sign bit of an `int64_t` stays 0.
 const MAX_MASK_AGENTS: usize = 63;
 
@@ -319,6 +390,33 @@ unsafe fn judge_masks(
         if let Some(cells) = unjudged.get_mut(range) {
             cells.fill(MaybeUninit::new(verdicts.unjudged().map_or(0, number)));
         }
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// # Safety
+/// As the [module](super) states.
+unsafe fn judge_allowed(
+    judge: *const robosieve_judge,
+    rows: Rows<'_>,
+    require: i32,
+    allowed: *mut i8,
+    allowed_len: usize,
+) -> Result<(), Failure> {
+    // SAFETY: as the caller guarantees.
+    let judge = unsafe { &reference(judge, "judge")?.judge };
+    let require = require_of("require", require)?;
+    let row_count = rows.len();
+    if allowed_len < row_count {
+        let what = format!("allowed has room for {allowed_len} of {row_count} rows");
+        return Err(Failure::bad_argument(what));
+    }
+    // SAFETY: as above.
+    let allowed = unsafe { output(allowed, row_count, "allowed")? };
+    judge.judge_rows(rows, |range, verdicts| {
+        let is_allowed = i8::from(verdicts.is_allowed(require));
+        allowed[range].fill(MaybeUninit::new(is_allowed));
         Ok(())
     })?;
     Ok(())

@@ -391,6 +391,48 @@ static void test_masks(const robosieve_snapshot *snapshot, const robosieve_judge
     robosieve_judge_close(judge64);
 }
 
+static void test_allowed(const robosieve_snapshot *snapshot, const robosieve_judge *judge) {
+    static int8_t all[MAX_ROWS + 1], any[MAX_ROWS + 1];
+    memset(all, 99, sizeof all);
+    memset(any, 99, sizeof any);
+    OK(robosieve_judge_allowed32(judge, data, data_len(), offsets, row_count, ROBOSIEVE_REQUIRE_ALL, all, MAX_ROWS));
+    OK(robosieve_judge_allowed64(judge, data, data_len(), offsets64, row_count, ROBOSIEVE_REQUIRE_ANY, any, row_count));
+    size_t differing = 0;
+    for (size_t row = 0; row < row_count; row++) {
+        size_t count = 0;
+        for (size_t agent = 0; agent < AGENT_COUNT; agent++) {
+            count += expected[row * AGENT_COUNT + agent] == ROBOSIEVE_VERDICT_ALLOWED;
+        }
+        CHECK(all[row] == (count == AGENT_COUNT) && any[row] == (count > 0));
+        differing += all[row] != any[row];
+    }
+    CHECK(differing > 5 && all[row_count] == 99 && any[row_count] == 99);
+
+    // An unknown origin is allowed only if the options allow it, and text that is not a URL never.
+    static const char column[] = "https://nowhere.example/" "/cart" "https://shop.example/";
+    static const int32_t starts[] = {0, 24, 29, 50};
+    robosieve_judge_options options = {0};
+    int8_t found[3];
+    robosieve_judge *other = new_judge(snapshot, "FooBot", options);
+    OK(robosieve_judge_allowed32(other, column, sizeof column - 1, starts, 3, 0, found, 3));
+    CHECK(found[0] == 0 && found[1] == 0 && found[2] == 1);
+    robosieve_judge_close(other);
+    options.unknown_origin = ROBOSIEVE_UNKNOWN_ORIGIN_ALLOW;
+    other = new_judge(snapshot, "FooBot", options);
+    OK(robosieve_judge_allowed32(other, column, sizeof column - 1, starts, 3, 0, found, 3));
+    CHECK(found[0] == 1 && found[1] == 0 && found[2] == 1);
+    robosieve_judge_close(other);
+
+    const int32_t descending[] = {0, 3, 2};
+    FAILS(robosieve_judge_allowed32(NULL, column, 50, starts, 3, 0, found, 3), BAD_ARGUMENT, "judge is NULL");
+    FAILS(robosieve_judge_allowed32(judge, column, 50, starts, 3, 2, found, 3), BAD_ARGUMENT, "require is 2");
+    FAILS(robosieve_judge_allowed32(judge, column, 50, starts, 3, 0, NULL, 3), BAD_ARGUMENT, "allowed is NULL");
+    FAILS(robosieve_judge_allowed32(judge, column, 50, starts, 3, 0, found, 2), BAD_ARGUMENT, "room for 2 of 3 rows");
+    FAILS(robosieve_judge_allowed32(judge, column, 50, descending, 2, 0, found, 3), BAD_COLUMN, "descend");
+    FAILS(robosieve_judge_allowed64(judge, column, 50, NULL, 2, 0, found, 3), BAD_ARGUMENT, "offsets is NULL");
+    OK(robosieve_judge_allowed64(judge, NULL, 0, NULL, 0, 0, NULL, 0));
+}
+
 static void test_bad_columns(const robosieve_judge *judge) {
     const int32_t good[] = {0, 2, 4}, descending[] = {0, 3, 2}, negative[] = {-1, 2}, beyond[] = {0, 5};
     const int64_t descending64[] = {0, 3, 2}, negative64[] = {-1, 2}, beyond64[] = {0, INT64_MAX};
@@ -706,6 +748,7 @@ int main(int argc, char **argv) {
     robosieve_judge *judge = NULL;
     OK(robosieve_judge_new(snapshot, AGENTS, AGENT_COUNT, NULL, &judge));
     test_masks(snapshot, judge);
+    test_allowed(snapshot, judge);
     // A judge keeps its snapshot.
     robosieve_snapshot_close(snapshot);
     test_rows(judge);
