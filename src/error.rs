@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::path::{Path, PathBuf};
 
 /// A result whose error is [`Error`].
@@ -12,6 +13,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// The value is one pointer wide, so a `Result` on the hot path stays small. `Display` writes a
 /// whole sentence: file, position, cause and remedy. It includes file names and text from inputs
 /// verbatim, so escape control characters before you print it to a terminal, as the command does.
+/// It may go to other threads, and across [`catch_unwind`](std::panic::catch_unwind).
 ///
 /// ```
 /// let err = robosieve::Snapshot::new(b"not a snapshot".as_slice()).unwrap_err();
@@ -19,6 +21,11 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// ```
 #[derive(Debug)]
 pub struct Error(Box<Inner>);
+
+// `io::Error` may hold an error of any type, so it has neither trait. Nothing changes an error behind a
+// reference, so a caller that catches a panic sees a whole one.
+impl UnwindSafe for Error {}
+impl RefUnwindSafe for Error {}
 
 #[derive(Debug)]
 struct Inner {
@@ -430,4 +437,16 @@ impl std::error::Error for Error {
             _ => None,
         }
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Compiles only if a caller may hand errors to other threads, and keep them across a caught panic.
+    const _: () = {
+        const fn is_plain<T: Send + Sync + UnwindSafe + RefUnwindSafe + 'static>() {}
+        is_plain::<Error>();
+        is_plain::<Result<()>>();
+    };
 }
