@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Array",
+    "CompileReport",
     "Compiler",
     "Explanation",
     "ExportedTable",
+    "FilterCounts",
     "Finding",
     "ListMatch",
     "Lists",

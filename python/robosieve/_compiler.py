@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, Union
+from typing import Any, Literal, Union, cast
 
 from . import _native
+from ._counts import CompileReport
 from ._options import Path, Time, last_second, paths, seconds
 from ._results import library_of
 from ._staging import Staging
@@ -207,7 +208,7 @@ class Compiler:
         columns = [[column] if isinstance(column, str) else list(column) for column in given]
         return self._native.add_table(table, columns, scheme)
 
-    def write(self, path: Path) -> dict[str, Any]:
+    def write(self, path: Path) -> CompileReport:
         """Write the snapshot, and return the report of the compilation.
 
         The file appears when it is complete, and replaces an existing one. The compiler cannot be
@@ -223,7 +224,7 @@ class Compiler:
                 any robots.txt.
             ValueError: The file is one of the archives.
         """
-        return self._written(path, self._native.write)
+        return cast(CompileReport, self._written(path, self._native.write))
 
     def to_bytes(self) -> bytes:
         """The snapshot as bytes, for :meth:`Snapshot.from_bytes`: those that :meth:`write` writes.
@@ -302,7 +303,7 @@ def compile(
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
     filesystem: Any = None,
-) -> dict[str, Any]:
+) -> CompileReport:
     """Compile archives of robots.txt files into a snapshot, as ``robosieve compile`` does.
 
     Args:

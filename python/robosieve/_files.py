@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from . import _native
+from ._counts import FilterCounts
 from ._options import (
     AgentMatch,
     Agents,
@@ -107,7 +108,7 @@ def annotate(
     strict_agents: bool = False,
     lists: Lists | Path | None = None,
     filesystem: Any = None,
-) -> dict[str, Any]:
+) -> FilterCounts:
     """Write every record of the inputs with its verdicts, as ``robosieve annotate`` does.
 
     Args:
@@ -200,7 +201,7 @@ def annotate(
         annotation = Annotation(form, name, as_list(add), preferences)
         counts: str = _native.annotate(opened._native, files.inputs, str(files.outputs[0]), annotation, options)
         files.upload()
-    return _as_dict(counts, asked)
+    return cast(FilterCounts, _as_dict(counts, asked))
 
 
 def filter(
@@ -239,7 +240,7 @@ def filter(
     strict_agents: bool = False,
     lists: Lists | Path | None = None,
     filesystem: Any = None,
-) -> dict[str, Any]:
+) -> FilterCounts:
     """Write every record of the inputs to the output of its verdict, as ``robosieve filter`` does.
 
     Args:
@@ -307,7 +308,7 @@ def filter(
         selection = Selection(keep, require, as_list(reasons), as_list(disallowed_add))
         counts: str = _native.filter(opened._native, files.inputs, files.outputs, selection, options)
         files.upload()
-    return _as_dict(counts, asked)
+    return cast(FilterCounts, _as_dict(counts, asked))
 
 
 def filter_by_lists(

@@ -14,7 +14,7 @@ import pyarrow
 from typing_extensions import assert_type
 
 import robosieve
-from robosieve import Array, Lists, Robots, Snapshot, Table, Verdict
+from robosieve import Array, CompileReport, FilterCounts, Lists, Robots, Snapshot, Table, Verdict
 
 Int8s = numpy.ndarray[Any, numpy.dtype[numpy.int8]]
 Int64s = numpy.ndarray[Any, numpy.dtype[numpy.int64]]
@@ -87,14 +87,26 @@ def own_lists(
     assert_type(snapshot.verdicts(polars.Series(urls), ["GPTBot"], lists=own), polars.DataFrame)
     assert_type(snapshot.verdicts(array, ["GPTBot"], lists=own, unknown="allow"), pyarrow.Table)
     assert_type(snapshot.verdicts(Stream(), ["GPTBot"], lists=own), Table)
-    assert_type(robosieve.filter(snapshot, "in", None, "GPTBot", lists=own, listed_to="x"), dict[str, Any])
-    assert_type(robosieve.annotate(snapshot, "in", "x", "GPTBot", lists="own", add=["list", "entry"]), dict[str, Any])
+    assert_type(robosieve.filter(snapshot, "in", None, "GPTBot", lists=own, listed_to="x"), FilterCounts)
+    assert_type(robosieve.annotate(snapshot, "in", "x", "GPTBot", lists="own", add=["list", "entry"]), FilterCounts)
     assert_type(own.filter("in", None, listed_to="x"), dict[str, Any])
     assert_type(Lists.compile({"a": "a.txt", "b": ["x.example", b"y.example"], "c": open("c")}, output="x"), Lists)
     Lists.compile(["x.example"])  # type: ignore[arg-type]
     # A single column, and an array of NumPy, have no room for another.
     snapshot.verdicts(urls, "GPTBot", lists=own)  # type: ignore[call-overload]
     snapshot.verdicts(numpy.array(urls), ["GPTBot"], lists=own)  # type: ignore[call-overload]
+
+
+def counts(snapshot: Snapshot) -> None:
+    found = robosieve.filter(snapshot, "in", None, "GPTBot")
+    assert_type(found["allowed"], int)
+    assert_type(found["reasons"]["disallowed"], dict[str, int])
+    assert_type(found["listed_by"], dict[str, int])
+    found["alowed"]  # type: ignore[typeddict-item]
+    report = robosieve.compile("in.warc", "out.rsieve")
+    assert_type(report, CompileReport)
+    assert_type(report["counts"]["origins"], int)
+    assert_type(robosieve.Compiler().write("out.rsieve"), CompileReport)
 
 
 def snapshots(path: str) -> None:

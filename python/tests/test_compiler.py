@@ -12,6 +12,7 @@ from typing import Any, Callable
 import pytest
 
 import robosieve
+from robosieve._counts import SnapshotCounts
 
 NAMES = ["url", "status", "body", "fetched_at", "location", "error", "max_age", "retry_after"]
 TIME = 1_767_225_600
@@ -424,3 +425,11 @@ def test_captures_files_stand_for_their_archives(program: Path, tmp_path: Path, 
     compiler.add_path(tmp_path / "small.captures")
     with pytest.raises(ValueError, match="the output of path is the same file as an input"):
         compiler.write_captures(tmp_path / "small.captures")
+
+
+def test_reports_have_the_keys_of_their_type(tmp_path: Path) -> None:
+    data = Path(__file__).resolve().parents[2] / "datasets/small"
+    report = robosieve.compile(data / "robots.warc", tmp_path / "web.rsieve")
+    assert set(report) == robosieve.CompileReport.__required_keys__
+    assert set(report["counts"]) == SnapshotCounts.__required_keys__
+    assert report["counts"]["origins"] > 0

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import robosieve
+from robosieve._counts import ReasonCounts
 
 SMALL = Path(__file__).resolve().parents[2] / "datasets/small"
 URLS = SMALL / "urls.txt"
@@ -381,3 +382,18 @@ def test_int8_columns_are_those_of_verdicts(snapshot: robosieve.Snapshot, urls: 
         codes = table[f"robots_{agent}"].to_pylist()
         assert codes == snapshot.verdicts(rows, agent).to_pylist()
         assert set(codes) == {0, 1, 2, 3, None}
+
+
+def test_counts_have_the_keys_of_their_type(small: Path, tmp_path: Path) -> None:
+    required, optional = robosieve.FilterCounts.__required_keys__, robosieve.FilterCounts.__optional_keys__
+    for counts in (
+        robosieve.filter(small, URLS, None, "GPTBot"),
+        robosieve.annotate(small, URLS, tmp_path / "out", "GPTBot"),
+    ):
+        assert set(counts) == required
+        assert set(counts["reasons"]) == ReasonCounts.__required_keys__
+    lists = robosieve.Lists.compile({"own": ["shop.example"]})
+    counts = robosieve.filter(small, URLS, None, "GPTBot", lists=lists)
+    assert set(counts) == required | {"listed", "listed_by"} and counts["listed_by"] == {"own": counts["listed"]}
+    assert optional == {"listed", "listed_by", "without_time", "warcinfo"}
+    assert robosieve.filter(small, URLS.parent / "robots.warc", None, "GPTBot")["warcinfo"] > 0

@@ -137,7 +137,7 @@ def compile_files(
             counts = run_tasks(spark, call, others, [LocalDirectory.of(directory, run)], partitions, threads)
         compiler.add_path([file.path for file in ready] + [os.path.join(directory, file.name) for file in others])
         report = compiler.write(target)
-    return _with_counts_of_archives(report, counts, ready, others)
+    return _with_counts_of_archives(dict(report), counts, ready, others)
 
 
 def _with_counts_of_archives(

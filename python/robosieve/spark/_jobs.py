@@ -194,12 +194,12 @@ class _Call:
     def _call(self, snapshot: Snapshot, source: str, outputs: list[str | None], threads: int) -> dict[str, Any]:
         options = dict(self.options, threads=threads)
         if self.function == "annotate":
-            return robosieve.annotate(snapshot, source, str(outputs[0]), self.agents, **options)
+            return dict(robosieve.annotate(snapshot, source, str(outputs[0]), self.agents, **options))
         output, disallowed_to, unknown_to, invalid_to, listed_to = outputs
         options.update(
             disallowed_to=disallowed_to, unknown_to=unknown_to, invalid_to=invalid_to, listed_to=listed_to
         )
-        return robosieve.filter(snapshot, source, output, self.agents, **options)
+        return dict(robosieve.filter(snapshot, source, output, self.agents, **options))
 
 
 class FileCall(Protocol):
