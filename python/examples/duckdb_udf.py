@@ -1,4 +1,4 @@
-"""DuckDB: an Arrow function for SQL. Run it as `duckdb_udf.py SNAPSHOT PAGES.parquet`."""
+"""DuckDB: Arrow functions for SQL. Run it as `duckdb_udf.py SNAPSHOT PAGES.parquet`."""
 
 import json
 import sys
@@ -11,11 +11,17 @@ import robosieve
 snapshot = robosieve.Snapshot(sys.argv[1])
 
 
+def robots_allowed(urls: pa.ChunkedArray) -> pa.ChunkedArray:
+    return snapshot.allowed(urls, "GPTBot")
+
+
 def robots(urls: pa.ChunkedArray) -> pa.ChunkedArray:
     return snapshot.verdicts(urls, "GPTBot")
 
 
+duckdb.create_function("robots_allowed", robots_allowed, ["VARCHAR"], "BOOLEAN", type="arrow")
 duckdb.create_function("robots", robots, ["VARCHAR"], "TINYINT", type="arrow")
-query = "select robots(url), count(*) from read_parquet(?) group by all"
-counts = dict(duckdb.execute(query, [sys.argv[2]]).fetchall())
+kept = duckdb.execute("select 1, count(*) from read_parquet(?) where robots_allowed(url)", [sys.argv[2]]).fetchall()
+query = "select robots(url), count(*) from read_parquet(?) where not robots_allowed(url) group by all"
+counts = dict(kept + duckdb.execute(query, [sys.argv[2]]).fetchall())
 print(json.dumps({verdict.name.lower(): counts.get(verdict, 0) for verdict in robosieve.Verdict}))

@@ -5,11 +5,12 @@
 >>> snapshot.verdicts(["https://news.example/world/"], "GPTBot")
 [<Verdict.DISALLOWED: 0>]
 
-A snapshot is a file that :func:`compile` (or the command ``robosieve compile``) makes from
-archives of robots.txt files. :class:`Snapshot` judges columns of URLs of any Arrow library, and
-lists. :meth:`Snapshot.export` gives it as a table. :func:`annotate` and :func:`filter` go from
-files to files without reading rows into Python. :class:`Robots` is a single robots.txt.
-:class:`Lists` finds URLs in your own lists of domains and URL prefixes.
+A snapshot is a file that :func:`compile` (or the command ``robosieve compile``) makes from archives
+of robots.txt files. :class:`Snapshot` judges columns of URLs of any Arrow library, and lists:
+:meth:`Snapshot.allowed` gives booleans, :meth:`Snapshot.verdicts` all four verdicts.
+:meth:`Snapshot.export` gives it as a table. :func:`annotate` and :func:`filter` go from files to
+files without reading rows into Python. :class:`Robots` is a single robots.txt. :class:`Lists` finds
+URLs in your own lists of domains and URL prefixes.
 """
 
 # Type checkers read the names in place; `typing.TYPE_CHECKING` would import its module.

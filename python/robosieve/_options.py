@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 StatusPolicy = Literal["google", "google-2012", "google-2019", "google-2023", "google-2026", "rfc9309", "strict"]
 #: The verdict on URLs of origins that a snapshot does not hold.
 UnknownOrigin = Literal["allow", "disallow"]
+#: The number of several agents that must have a verdict.
+Require = Literal["all", "any"]
 #: How agents are compared with user-agent lines.
 AgentMatch = Literal["extended", "google"]
 #: What the site answered to the fetch of its robots.txt.
@@ -104,7 +106,7 @@ class Selection(NamedTuple):
     """The records that a filter keeps, and what it adds to disallowed ones."""
 
     keep: str
-    require: str
+    require: Require
     reasons: list[str]
     disallowed_add: list[str]
 

@@ -107,5 +107,7 @@ def _pandas_values(result: Array) -> Any:
     if result.type in ("string", "large_string"):
         return pandas.array(result.tolist(), dtype="string")
     if result.null_count:
-        return pandas.array(result.tolist(), dtype=result.type.capitalize())
+        values, nulls = result.masked()
+        masked = {"bool": pandas.arrays.BooleanArray, "float64": pandas.arrays.FloatingArray}
+        return masked.get(result.type, pandas.arrays.IntegerArray)(values, nulls)
     return result.__array__()

@@ -23,6 +23,7 @@ from ._options import (
     Outcome,
     Path,
     Reason,
+    Require,
     StatusPolicy,
     TableOptions,
     Time,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from ._native import Array, Table
     from ._typing import (
         AgentList,
+        AllowedOptions,
         ArrowArray,
         ArrowColumn,
         ArrowStream,
@@ -345,6 +347,86 @@ class Snapshot:
         return self
 
     @overload
+    def allowed(self, urls: Texts, agents: Agents, **options: Unpack[AllowedOptions]) -> list[bool | None]: ...
+    @overload
+    def allowed(
+        self, urls: PandasSeries, agents: Agents, **options: Unpack[AllowedOptions]
+    ) -> pandas.Series[Any]: ...
+    @overload
+    def allowed(self, urls: PandasIndex, agents: Agents, **options: Unpack[AllowedOptions]) -> pandas.Index[Any]: ...
+    @overload
+    def allowed(self, urls: PolarsSeries, agents: Agents, **options: Unpack[AllowedOptions]) -> polars.Series: ...
+    @overload
+    def allowed(
+        self, urls: ChunkedArray, agents: Agents, **options: Unpack[AllowedOptions]
+    ) -> pyarrow.ChunkedArray[Any]: ...
+    @overload
+    def allowed(self, urls: ArrowArray, agents: Agents, **options: Unpack[AllowedOptions]) -> pyarrow.Array[Any]: ...
+    @overload
+    def allowed(
+        self, urls: NumpyArray, agents: Agents, **options: Unpack[AllowedOptions]
+    ) -> numpy.ndarray[Any, numpy.dtype[numpy.bool_]]: ...
+    @overload
+    def allowed(
+        self, urls: ArrowColumn | ArrowStream, agents: Agents, **options: Unpack[AllowedOptions]
+    ) -> Array: ...
+    def allowed(
+        self,
+        urls: Any,
+        agents: Agents,
+        *,
+        require: Require = "all",
+        unknown: UnknownOrigin | None = None,
+        lists: Lists | None = None,
+        threads: int | None = None,
+        status_policy: StatusPolicy | None = None,
+        any_scheme: bool = False,
+        at: Time | None = None,
+        as_of: Times | None = None,
+        no_time: NoTime = "unknown",
+        agent_match: AgentMatch = "extended",
+        strict_agents: bool = False,
+    ) -> Any:
+        """Whether each URL may be fetched, as booleans. A URL of an origin that the snapshot does not hold
+        is not allowed, unless ``unknown="allow"``; neither is text that is not a URL.
+
+        >>> frame[snapshot.allowed(frame["url"], "GPTBot")]
+
+        Args:
+            urls: As for :meth:`verdicts`.
+            agents: Any number of names and sets, as for :meth:`masks`.
+            require: A URL is allowed if all agents may fetch it, or with ``"any"`` at least one: as for
+                :func:`robosieve.filter`.
+            unknown: The verdict on origins that the snapshot does not hold: ``"allow"``, or
+                ``"disallow"``, as without it.
+            lists: :class:`Lists` to ask in the same pass: a URL that they name is not allowed,
+                whatever its robots.txt says.
+            threads, as_of, no_time: As for :meth:`verdicts`. A URL without a time is of an unknown
+                origin, unless ``no_time="newest"``.
+            status_policy, any_scheme, at, agent_match, strict_agents: See :class:`Snapshot`.
+
+        Returns:
+            n booleans, null for null. The type is that of :meth:`verdicts`; pandas gets ``bool``, with
+            nulls ``boolean``, and a sequence a list of bool and None. The rows that are true are those
+            that :func:`robosieve.filter` keeps.
+
+        Raises:
+            TypeError: ``urls`` or ``lists`` has another type.
+            ValueError: A bad agent or option, or with ``strict_agents`` one that looks misspelled;
+                nulls in a column of NumPy, whose booleans have none.
+            SnapshotError, RobosieveError: As :meth:`verdicts`.
+
+        The cost is that of :meth:`verdicts`, and the interpreter's lock is released.
+        """
+        times = as_of_argument(as_of)
+        options = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match, times.time, no_time)
+        asked = _native_lists(lists)
+        specs = names(agents)
+        self._check_spelling(specs, strict_agents)
+        result = self._native.allowed(as_urls(urls), specs, require, options, threads, times.column, asked)
+        return like(urls, result, "robots_allowed", _native.Array.tolist)
+
+    @overload
     def verdicts(self, urls: Texts, agent: str, **options: Unpack[ColumnOptions]) -> list[Verdict | None]: ...
     @overload
     def verdicts(self, urls: PandasSeries, agent: str, **options: Unpack[ColumnOptions]) -> pandas.Series[Any]: ...
@@ -454,7 +536,7 @@ class Snapshot:
         """
         times = as_of_argument(as_of)
         options = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match, times.time, no_time)
-        asked = _asked_lists(urls, agent, lists)
+        asked = _lists_of_table(urls, agent, lists)
         if not isinstance(agent, str):
             specs = names(agent)
             self._check_spelling(specs, strict_agents)
@@ -807,12 +889,11 @@ def _explanation(text: str) -> Explanation:
     )
 
 
-def _asked_lists(urls: Any, agent: str | AgentList, lists: Lists | None) -> _native.Lists | None:
-    """The lists for a table of verdicts.
+def _native_lists(lists: Lists | None) -> _native.Lists | None:
+    """The lists for a call.
 
     Raises:
         TypeError: They are not `Lists`.
-        ValueError: The result has no room for another column.
     """
     if lists is None:
         return None
@@ -821,11 +902,22 @@ def _asked_lists(urls: Any, agent: str | AgentList, lists: Lists | None) -> _nat
 
     if not isinstance(lists, Lists):
         raise TypeError(f"lists is of type {type(lists).__name__}; give robosieve.Lists(path)")
-    if isinstance(agent, str):
-        raise ValueError(f"the verdicts for {agent!r} are one column, without room for lists; give a list: [{agent!r}]")
-    if library_of(urls) == "numpy":
-        raise ValueError("an array of NumPy has no column of texts; call lists.match(urls)")
     return lists._native
+
+
+def _lists_of_table(urls: Any, agent: str | AgentList, lists: Lists | None) -> _native.Lists | None:
+    """The lists for a table of verdicts.
+
+    Raises:
+        TypeError: They are not `Lists`.
+        ValueError: The result has no room for another column.
+    """
+    native = _native_lists(lists)
+    if native is not None and isinstance(agent, str):
+        raise ValueError(f"the verdicts for {agent!r} are one column, without room for lists; give a list: [{agent!r}]")
+    if native is not None and library_of(urls) == "numpy":
+        raise ValueError("an array of NumPy has no column of texts; call lists.match(urls)")
+    return native
 
 
 def _verdict_list(result: _native.Array) -> list[Verdict | None]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence, Set as AbstractSet
 from typing import Any, Protocol, TypedDict, Union
 
 from ._lists import Lists
-from ._options import AgentMatch, NoTime, StatusPolicy, Time, UnknownOrigin
+from ._options import AgentMatch, NoTime, Require, StatusPolicy, Time, UnknownOrigin
 
 _Text = Union[str, bytes, None]
 #: Texts of URLs in a list, tuple, generator or set. Columns of NumPy are iterable, too, but differ.
@@ -48,6 +48,12 @@ class ListedOptions(ColumnOptions, total=False):
     """The options of :meth:`robosieve.Snapshot.verdicts` for several agents."""
 
     lists: Lists | None
+
+
+class AllowedOptions(ListedOptions, total=False):
+    """The options of :meth:`robosieve.Snapshot.allowed`."""
+
+    require: Require
 
 
 class RobotsOptions(TypedDict, total=False):

@@ -4,7 +4,7 @@ use crate::errors::{RobosieveError, exception};
 use crate::interrupt::watched;
 use crate::judging::{threads_argument, threads_for};
 use crate::lists::Lists;
-use crate::options::{SETS, field, judge_options, named, named_field, named_fields, sets_json};
+use crate::options::{SETS, field, judge_options, named_field, named_fields, sets_json};
 use crate::snapshot;
 use crate::verification::Depth;
 use pyo3::exceptions::PyValueError;
@@ -147,8 +147,8 @@ pub(crate) struct Selection {
 
 fn selection(given: &Bound<'_, PyAny>) -> PyResult<Selection> {
     Ok(Selection {
-        keep: named("keep", &field::<String>(given, "keep")?)?,
-        require: named("require", &field::<String>(given, "require")?)?,
+        keep: named_field(given, "keep")?.unwrap_or_default(),
+        require: named_field(given, "require")?.unwrap_or_default(),
         reasons: named_fields(given, "reasons")?,
         added: named_fields(given, "disallowed_add")?,
     })

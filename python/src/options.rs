@@ -1,10 +1,10 @@
 //! Options as Python passes them: texts and numbers, checked here.
 
 use crate::errors::{RobosieveError, exception};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use robosieve::crawlers::add_agents;
-use robosieve::judge::JudgeOptions;
+use robosieve::judge::{JudgeOptions, Require};
 use robosieve::{Agent, NamedValue};
 use std::collections::BTreeMap;
 
@@ -24,11 +24,16 @@ pub(crate) fn one_of<T: Copy>(option: &str, given: &str, values: &[(T, &str)]) -
     if let Some((value, _)) = values.iter().find(|(_, name)| *name == given) {
         return Ok(*value);
     }
-    let names: Vec<String> = values.iter().map(|(_, name)| format!("{name:?}")).collect();
     Err(PyValueError::new_err(format!(
         "{option}={given:?}; give one of {}",
-        names.join(", ")
+        names_of(values)
     )))
+}
+
+/// The names of the values of an option, for messages.
+fn names_of<T>(values: &[(T, &str)]) -> String {
+    let names: Vec<String> = values.iter().map(|(_, name)| format!("{name:?}")).collect();
+    names.join(", ")
 }
 
 /// The argument `options`: the judging options of `robosieve._options.JudgeOptions`.
@@ -46,21 +51,59 @@ pub(crate) fn judge_options(given: &Bound<'_, PyAny>) -> PyResult<JudgeOptions> 
         .agent_match(named_field(given, "agent_match")?.unwrap_or_default()))
 }
 
+/// The argument `require`.
+///
+/// # Errors
+/// As [`named_value`].
+pub(crate) fn require_argument(given: &Bound<'_, PyAny>) -> PyResult<Require> {
+    named_value("require", given)
+}
+
 /// The value of a field of a `NamedTuple`.
+///
+/// # Errors
+/// `TypeError` that names the field, for a value of another type. PyO3 names the argument that has all
+/// options.
 pub(crate) fn field<'py, T: FromPyObjectOwned<'py>>(
     given: &Bound<'py, PyAny>,
     name: &str,
 ) -> PyResult<T> {
-    given.getattr(name)?.extract().map_err(Into::into)
+    let value = given.getattr(name)?;
+    let kind = value.get_type();
+    let extracted: PyResult<T> = value.extract().map_err(Into::into);
+    extracted.map_err(|err| {
+        let what = err.value(given.py());
+        PyTypeError::new_err(format!("{name} is of type {kind}: {what}"))
+    })
 }
 
 /// The value that a field of a `NamedTuple` names; `None` for None.
+///
+/// # Errors
+/// As [`named_value`].
 pub(crate) fn named_field<T: NamedValue>(
     given: &Bound<'_, PyAny>,
     name: &str,
 ) -> PyResult<Option<T>> {
-    let value: Option<String> = field(given, name)?;
-    value.map(|value| named(name, &value)).transpose()
+    let value = given.getattr(name)?;
+    if value.is_none() {
+        return Ok(None);
+    }
+    named_value(name, &value).map(Some)
+}
+
+/// The value of an option that a Python object names.
+///
+/// # Errors
+/// `ValueError` that lists the names, also for other types than str.
+fn named_value<T: NamedValue>(option: &str, given: &Bound<'_, PyAny>) -> PyResult<T> {
+    if let Ok(name) = given.extract::<String>() {
+        return named(option, &name);
+    }
+    let (shown, names) = (given.repr()?, names_of(T::NAMES));
+    Err(PyValueError::new_err(format!(
+        "{option}={shown}; give one of {names}"
+    )))
 }
 
 /// The values that a field of a `NamedTuple` names.

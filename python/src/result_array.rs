@@ -3,14 +3,14 @@
 use crate::column::text;
 use crate::errors::caught;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, to_ffi};
-use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer};
+use arrow_buffer::{ArrowNativeType, BooleanBuffer, Buffer, NullBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyList, PyString};
+use pyo3::types::{PyBool, PyByteArray, PyCapsule, PyList, PyString};
 
-/// An immutable Arrow array with nulls: of int8, int64, float64, string, or a dictionary of strings.
+/// An immutable Arrow array with nulls: of bool, int8, int64, float64, string, or a dictionary of strings.
 #[pyclass(frozen, sequence, module = "robosieve")]
 pub(crate) struct Array {
     data: ArrayData,
@@ -23,6 +23,18 @@ impl Array {
     /// None in practice: lengths that differ.
     pub(crate) fn int8(values: Vec<i8>, nulls: Option<NullBuffer>) -> PyResult<Self> {
         Self::new(DataType::Int8, values, nulls)
+    }
+
+    /// An array of booleans.
+    ///
+    /// # Errors
+    /// As [`int8`](Self::int8).
+    pub(crate) fn boolean(values: Vec<bool>, nulls: Option<NullBuffer>) -> PyResult<Self> {
+        let builder = ArrayData::builder(DataType::Boolean)
+            .len(values.len())
+            .nulls(nulls)
+            .add_buffer(BooleanBuffer::from(values).into_inner());
+        builder.build().map(Self::of).map_err(unexpected)
     }
 
     /// An array of int64.
@@ -120,6 +132,18 @@ impl Array {
             .map_err(unexpected)
     }
 
+    /// The values of numbers or booleans as a NumPy array; a null has any value.
+    fn numpy_values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let buffer = &self.data.buffers()[0];
+        if self.data.data_type() != &DataType::Boolean {
+            return numpy_array(py, buffer.as_slice(), self.type_name());
+        }
+        // A bit in Arrow, a byte in NumPy.
+        let bits = BooleanBuffer::new(buffer.clone(), self.data.offset(), self.data.len());
+        let bytes: Vec<u8> = bits.iter().map(u8::from).collect();
+        numpy_array(py, &bytes, "bool")
+    }
+
     /// The value in a row, as Python has it.
     fn value<'py>(&self, py: Python<'py>, row: usize) -> PyResult<Bound<'py, PyAny>> {
         let data = &self.data;
@@ -127,6 +151,10 @@ impl Array {
             return Ok(py.None().into_bound(py));
         }
         Ok(match data.data_type() {
+            DataType::Boolean => {
+                let bits = BooleanBuffer::new(data.buffers()[0].clone(), data.offset(), data.len());
+                PyBool::new(py, bits.value(row)).to_owned().into_any()
+            }
             DataType::Int8 => data.buffer::<i8>(0)[row].into_pyobject(py)?.into_any(),
             DataType::Int64 => data.buffer::<i64>(0)[row].into_pyobject(py)?.into_any(),
             DataType::Float64 => data.buffer::<f64>(0)[row].into_pyobject(py)?.into_any(),
@@ -137,6 +165,12 @@ impl Array {
             _ => string(py, text(data, row)),
         })
     }
+}
+
+/// A NumPy array of a type, which may be changed, of its bytes.
+fn numpy_array<'py>(py: Python<'py>, bytes: &[u8], kind: &str) -> PyResult<Bound<'py, PyAny>> {
+    let numpy = py.import("numpy")?;
+    numpy.call_method1("frombuffer", (PyByteArray::new(py, bytes), kind))
 }
 
 fn string<'py>(py: Python<'py>, text: Option<&[u8]>) -> Bound<'py, PyAny> {
@@ -186,16 +220,17 @@ impl Array {
         ))
     }
 
-    /// The values as a list of int, float or str, and None.
+    /// The values as a list of bool, int, float or str, and None.
     pub(crate) fn tolist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let values = (0..self.data.len()).map(|row| self.value(py, row));
         PyList::new(py, values.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// `int8`, `int64`, `float64`, `string`, `large_string` or `dictionary`.
+    /// `bool`, `int8`, `int64`, `float64`, `string`, `large_string` or `dictionary`.
     #[getter(r#type)]
     fn type_name(&self) -> &'static str {
         match self.data.data_type() {
+            DataType::Boolean => "bool",
             DataType::Int8 => "int8",
             DataType::Int64 => "int64",
             DataType::Float64 => "float64",
@@ -248,31 +283,38 @@ impl Array {
         let _ = copy;
         let nulls = self.data.null_count();
         let numpy = py.import("numpy")?;
-        let is_integer = matches!(self.data.data_type(), DataType::Int8 | DataType::Int64);
-        if is_integer && nulls > 0 {
-            return Err(PyValueError::new_err(format!(
-                "{nulls} nulls, which a NumPy array of integers cannot hold"
-            )));
-        }
-        if !is_integer {
+        let array = match self.data.data_type() {
+            DataType::Int8 | DataType::Int64 | DataType::Boolean if nulls > 0 => {
+                let kind = match self.data.data_type() {
+                    DataType::Boolean => "booleans",
+                    _ => "integers",
+                };
+                return Err(PyValueError::new_err(format!(
+                    "{nulls} nulls, which a NumPy array of {kind} cannot hold"
+                )));
+            }
+            DataType::Int8 | DataType::Int64 | DataType::Boolean => self.numpy_values(py)?,
             // NumPy reads None as NaN in an array of numbers, and keeps it in one of objects.
-            let default = match self.data.data_type() {
-                DataType::Float64 => "float64",
-                _ => "object",
-            };
-            let array = numpy.call_method1("array", (self.tolist(py)?, default))?;
-            return match dtype {
-                Some(dtype) => array.call_method1("astype", (dtype,)),
-                None => Ok(array),
-            };
-        }
-        let bytes = self.data.buffers()[0].as_slice();
-        let array =
-            numpy.call_method1("frombuffer", (PyBytes::new(py, bytes), self.type_name()))?;
+            DataType::Float64 => numpy.call_method1("array", (self.tolist(py)?, "float64"))?,
+            _ => numpy.call_method1("array", (self.tolist(py)?, "object"))?,
+        };
         match dtype {
             Some(dtype) => array.call_method1("astype", (dtype,)),
             None => Ok(array),
         }
+    }
+
+    /// The values of numbers or booleans, and which rows are null, as two NumPy arrays. A null has any
+    /// value.
+    fn masked<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        if self.data.buffers().len() != 1 || !self.data.child_data().is_empty() {
+            return Err(PyTypeError::new_err("only numbers have a mask"));
+        }
+        let nulls: Vec<u8> = match self.data.nulls() {
+            Some(nulls) => nulls.iter().map(|is_valid| u8::from(!is_valid)).collect(),
+            None => vec![0; self.data.len()],
+        };
+        Ok((self.numpy_values(py)?, numpy_array(py, &nulls, "bool")?))
     }
 
     /// The type, by the Arrow PyCapsule interface.

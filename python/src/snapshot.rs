@@ -4,7 +4,7 @@ use crate::column::{url_arrays, url_bytes};
 use crate::errors::{caught, detached, exception, snapshot_exception};
 use crate::judging::{judge_wide, nulls, threads_argument, threads_for};
 use crate::lists::{Lists, NumberBytes, number_bytes};
-use crate::options::{judge_options, named, one_of, parse_agent, parse_agents};
+use crate::options::{judge_options, named, one_of, parse_agent, parse_agents, require_argument};
 use crate::result_array::Array;
 use crate::result_table::Table;
 use crate::times::row_times;
@@ -18,7 +18,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use robosieve::census::{SpellCheck, UnnamedAgent};
 use robosieve::filter_lists::FilterLists;
-use robosieve::judge::{CrawlDelays, Reason, VerdictsRef};
+use robosieve::judge::{CrawlDelays, Reason, Require, VerdictsRef};
 use robosieve::{ErrorKind, Judge, JudgeOptions, Origin};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -145,14 +145,17 @@ impl Snapshot {
         Ok(judge)
     }
 
-    /// As [`judge`](Self::judge), with lists that it asks too.
+    /// As [`judge`](Self::judge), with the lists that it asks too, if there are any.
     fn judge_with_lists(
         &self,
         py: Python<'_>,
         specs: &[String],
         options: JudgeOptions,
-        lists: &Arc<FilterLists>,
+        lists: Option<&Lists>,
     ) -> PyResult<Judge> {
+        let Some(lists) = lists.map(Lists::opened) else {
+            return self.judge(py, specs, options);
+        };
         if let Some(judge) = self.cached_judge(specs, options, Some(lists)) {
             return Ok(judge);
         }
@@ -469,10 +472,7 @@ impl Snapshot {
         lists: Option<&Bound<'_, Lists>>,
     ) -> PyResult<Table> {
         let lists = lists.map(Bound::get);
-        let judge = match lists {
-            Some(lists) => self.judge_with_lists(py, &agents, options, lists.opened())?,
-            None => self.judge(py, &agents, options)?,
-        };
+        let judge = self.judge_with_lists(py, &agents, options, lists)?;
         let names = judge.agents().iter().map(|agent| format!("robots_{agent}"));
         let names: Vec<String> = names.collect();
         if lists.is_some() && names.iter().any(|name| name == LIST_COLUMN) {
@@ -516,6 +516,26 @@ impl Snapshot {
                 lists.reasons_of_bytes(numbers.copied(), nulls)?,
             )
         })
+    }
+
+    /// Whether each URL may be fetched, by all agents or by any, and is not listed.
+    // Arguments as Python passes them, each with its own conversion.
+    #[expect(clippy::too_many_arguments)]
+    fn allowed(
+        &self,
+        py: Python<'_>,
+        urls: &Bound<'_, PyAny>,
+        agents: Vec<String>,
+        #[pyo3(from_py_with = require_argument)] require: Require,
+        #[pyo3(from_py_with = judge_options)] options: JudgeOptions,
+        #[pyo3(from_py_with = threads_argument)] threads: Option<usize>,
+        times: Option<&Bound<'_, PyAny>>,
+        lists: Option<&Bound<'_, Lists>>,
+    ) -> PyResult<Array> {
+        let judge = self.judge_with_lists(py, &agents, options, lists.map(Bound::get))?;
+        let column = Column::new(&judge, urls, threads, times)?;
+        let is_allowed = |verdicts: VerdictsRef<'_>| verdicts.is_allowed(require);
+        self.judge_column(py, column, is_allowed, Array::boolean)
     }
 
     /// One reason per URL.

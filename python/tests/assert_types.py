@@ -17,6 +17,7 @@ import robosieve
 from robosieve import Array, CompileReport, FilterCounts, Lists, Robots, Snapshot, Table, Verdict
 
 Int8s = numpy.ndarray[Any, numpy.dtype[numpy.int8]]
+Bools = numpy.ndarray[Any, numpy.dtype[numpy.bool_]]
 Int64s = numpy.ndarray[Any, numpy.dtype[numpy.int64]]
 
 
@@ -95,6 +96,29 @@ def own_lists(
     # A single column, and an array of NumPy, have no room for another.
     snapshot.verdicts(urls, "GPTBot", lists=own)  # type: ignore[call-overload]
     snapshot.verdicts(numpy.array(urls), ["GPTBot"], lists=own)  # type: ignore[call-overload]
+
+
+def booleans(
+    snapshot: Snapshot,
+    own: Lists,
+    urls: list[str],
+    series: pandas.Series[str],
+    index: pandas.Index[str],
+    array: pyarrow.StringArray,
+    chunks: pyarrow.ChunkedArray[pyarrow.StringScalar],
+) -> None:
+    assert_type(snapshot.allowed(urls, "GPTBot"), list[Union[bool, None]])
+    assert_type(snapshot.allowed(urls, ["GPTBot"], require="any", unknown="allow"), list[Union[bool, None]])
+    assert_type(snapshot.allowed(urls, "@ai", lists=own, threads=1), list[Union[bool, None]])
+    assert_type(snapshot.allowed(polars.Series(urls), "GPTBot"), polars.Series)
+    assert_type(snapshot.allowed(series, ("GPTBot", "CCBot")), "pandas.Series[Any]")
+    assert_type(snapshot.allowed(index, "GPTBot"), "pandas.Index[Any]")
+    assert_type(snapshot.allowed(array, "GPTBot"), "pyarrow.Array[Any]")
+    assert_type(snapshot.allowed(chunks, "GPTBot"), "pyarrow.ChunkedArray[Any]")
+    assert_type(snapshot.allowed(numpy.array(urls), "GPTBot"), Bools)
+    assert_type(snapshot.allowed(Stream(), "GPTBot", as_of="2026-10"), Array)
+    snapshot.allowed(urls, "GPTBot", require="most")  # type: ignore[call-overload]
+    snapshot.allowed(urls, "GPTBot", unknown=True)  # type: ignore[call-overload]
 
 
 def counts(snapshot: Snapshot) -> None:

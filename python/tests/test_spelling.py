@@ -38,6 +38,7 @@ def front_doors(snapshot: Any, folder: Path) -> dict[str, tuple[Callable[..., An
     return {
         "verdict": (lambda agent, **options: opened.verdict(NEWS, agent, **options), line()),
         "verdicts": (lambda agent, **options: opened.verdicts([NEWS], agent, **options), line()),
+        "allowed": (lambda agent, **options: opened.allowed([NEWS], agent, **options), line()),
         "verdicts, a list": (lambda agent, **options: opened.verdicts([NEWS], [agent], **options), line()),
         "crawl_delays": (lambda agent, **options: opened.crawl_delays([NEWS], agent, **options), line()),
         "masks": (lambda agent, **options: opened.masks([NEWS], ["CCBot", agent], **options), line()),
@@ -49,7 +50,7 @@ def front_doors(snapshot: Any, folder: Path) -> dict[str, tuple[Callable[..., An
     }
 
 
-DOORS = ["verdict", "verdicts", "masks", "explain", "crawl_delay", "export", "annotate", "filter"]
+DOORS = ["verdict", "verdicts", "allowed", "masks", "explain", "crawl_delay", "export", "annotate", "filter"]
 
 
 @pytest.mark.parametrize("door", DOORS)
