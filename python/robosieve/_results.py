@@ -7,6 +7,10 @@ from typing import Any, Callable
 from ._native import Array, Table
 
 
+def _is_arrow(column: Any) -> bool:
+    return hasattr(column, "__arrow_c_array__") or hasattr(column, "__arrow_c_stream__")
+
+
 def library_of(column: Any) -> str:
     """The top-level package of the column's type."""
     return type(column).__module__.partition(".")[0]
@@ -14,13 +18,22 @@ def library_of(column: Any) -> str:
 
 def as_urls(column: Any) -> Any:
     """The column in a form that the native half reads."""
+    library = library_of(column)
+    # The items of an array of NumPy take longest to make, one by one.
+    if library == "numpy" and hasattr(column, "tolist"):
+        return column.tolist()
     # Series of Arrow types export them. Other missing values are None, NaN, NaT or NA.
-    if library_of(column) == "pandas" and (
+    if library == "pandas" and (
         getattr(column, "dtype", None) == object or not hasattr(column, "__arrow_c_stream__")
     ):
         import pandas
 
-        return [None if missing else url for url, missing in zip(column, pandas.isna(column))]
+        values = column.to_numpy(dtype=object)
+        missing = pandas.isna(values)
+        if missing.any():
+            values = values.copy()
+            values[missing] = None
+        return values.tolist()
     return column
 
 
@@ -37,7 +50,7 @@ def like(column: Any, result: Array, name: str, to_list: Callable[[Array], list[
         return _pandas(column, result, name)
     if library == "numpy":
         return result.__array__()
-    if hasattr(column, "__arrow_c_array__") or hasattr(column, "__arrow_c_stream__"):
+    if _is_arrow(column):
         return result
     return to_list(result)
 
@@ -63,7 +76,7 @@ def table_like(column: Any, result: Table, to_list: Callable[[Array], list[Any]]
         import numpy
 
         return numpy.column_stack([result[name].__array__() for name in result.columns])
-    if hasattr(column, "__arrow_c_array__") or hasattr(column, "__arrow_c_stream__"):
+    if _is_arrow(column):
         return result
     return {name: _column_list(result[name], to_list) for name in result.columns}
 
