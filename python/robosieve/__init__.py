@@ -46,14 +46,18 @@ __all__ = [
 
 
 # Importing everything takes longer than the command `robosieve` takes to start, and the command
-# needs the native half only.
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from . import _public
+# needs the native half only. Type checkers would take any name for one of the package.
+if not TYPE_CHECKING:
 
-    globals().update({public: getattr(_public, public) for public in __all__})
-    return globals()[name]
+    def __getattr__(name: str) -> object:
+        if name not in __all__:
+            from ._guesses import attribute_error
+
+            raise attribute_error(f"module {__name__!r}", __name__, name)
+        from . import _public
+
+        globals().update({public: getattr(_public, public) for public in __all__})
+        return globals()[name]
 
 
 def __dir__() -> list[str]:

@@ -9,7 +9,8 @@ from typing import Any, Literal, Union, cast
 
 from . import _native
 from ._counts import CompileReport
-from ._options import Path, Time, last_second, paths, seconds
+from ._guesses import GuidedInstance
+from ._options import Path, Time, last_second, optional_path, path_of, paths, seconds
 from ._results import library_of
 from ._staging import Staging
 from ._stores import locate
@@ -23,7 +24,7 @@ _SCALARS = (str, bytes, int, float, type(None))
 Column = Union[str, Sequence[str]]
 
 
-class Compiler:
+class Compiler(GuidedInstance):
     """Makes a snapshot of archives and of tables.
 
     >>> compiler = robosieve.Compiler()
@@ -79,11 +80,12 @@ class Compiler:
     ) -> None:
         if not 0 <= max_failing <= 1:
             raise ValueError(f"max_failing={max_failing!r} is not a share from 0 to 1, such as 0.2 for 20 %")
-        directory = None if temp_dir is None else os.fspath(temp_dir)
+        directory = optional_path(temp_dir, "temp_dir")
+        old_path = optional_path(previous, "previous")
         self._filesystem = filesystem
         #: The archives of stores that were added, which no output may overwrite.
         self._stored: dict[str, str] = {}
-        with Staging([] if previous is None else [os.fspath(previous)], filesystem=filesystem) as files:
+        with Staging([] if old_path is None else [old_path], filesystem=filesystem) as files:
             # The file stays mapped after it is removed.
             old = files.inputs[0] if files.inputs else None
             self._native = _native.Compiler(
@@ -257,7 +259,7 @@ class Compiler:
         return self._written(path, self._native.write_captures)
 
     def _written(self, path: Path, write: Callable[[str], str]) -> dict[str, Any]:
-        with Staging([], [os.fspath(path)], self._filesystem, guarded=self._stored) as files:
+        with Staging([], [path_of(path, "path")], self._filesystem, guarded=self._stored) as files:
             report: dict[str, Any] = json.loads(write(str(files.outputs[0])))
             files.upload()
         return report

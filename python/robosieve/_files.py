@@ -28,6 +28,8 @@ from ._options import (
     as_list,
     last_second,
     names,
+    optional_path,
+    path_of,
     paths,
     seconds,
 )
@@ -74,8 +76,13 @@ def _as_dict(counts: str, lists: Lists | None) -> dict[str, Any]:
     return decoded
 
 
-def _optional(path: Path | None) -> str | None:
-    return None if path is None else os.fspath(path)
+def _output_paths(**outputs: Path | None) -> list[str | None]:
+    """The paths of outputs, by their arguments.
+
+    Raises:
+        TypeError: One is not a path. The message names its argument.
+    """
+    return [optional_path(path, argument) for argument, path in outputs.items()]
 
 
 def annotate(
@@ -198,7 +205,7 @@ def annotate(
     native_lists = None if asked is None else asked._native
     options = JobOptions(names(agents), records, judging, native_lists, threads, progress)
     opened = _opened(snapshot, options.agents, strict_agents, filesystem)
-    with Staging(_input_paths(inputs), [os.fspath(output)], filesystem, guarded=opened._guarded()) as files:
+    with Staging(_input_paths(inputs), [path_of(output, "output")], filesystem, guarded=opened._guarded()) as files:
         annotation = Annotation(form, name, as_list(add), preferences)
         counts: str = _native.annotate(opened._native, files.inputs, str(files.outputs[0]), annotation, options)
         files.upload()
@@ -300,7 +307,14 @@ def filter(
         field, input_format, header, delimiter, json_key, default_scheme, host, as_of_column, as_of_record
     )
     judging = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match, last_second(as_of), no_time)
-    outputs = [_optional(path) for path in (output, disallowed_to, unknown_to, invalid_to, listed_to, cdxj)]
+    outputs = _output_paths(
+        output=output,
+        disallowed_to=disallowed_to,
+        unknown_to=unknown_to,
+        invalid_to=invalid_to,
+        listed_to=listed_to,
+        cdxj=cdxj,
+    )
     asked = as_lists(lists)
     native_lists = None if asked is None else asked._native
     options = JobOptions(names(agents), records, judging, native_lists, threads, progress)
@@ -322,7 +336,8 @@ def filter_by_lists(
     filesystem: Any,
 ) -> dict[str, Any]:
     """The work of :meth:`Lists.filter`. ``outputs`` are ``output``, ``listed_to``, ``invalid_to`` and ``cdxj``."""
-    output, listed_to, invalid_to, cdxj = map(_optional, outputs)
+    names_of_outputs = ("output", "listed_to", "invalid_to", "cdxj")
+    output, listed_to, invalid_to, cdxj = map(optional_path, outputs, names_of_outputs)
     options = JobOptions([], records, JudgeOptions(), lists._native, threads, progress)
     # No record is disallowed or of an unknown origin.
     native_outputs = [output, None, None, invalid_to, listed_to, cdxj]

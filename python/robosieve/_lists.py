@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from . import _native
+from ._guesses import GuidedInstance
 from ._list_texts import Kind, NamedTexts, add_texts
 from ._options import InputFormat, Path, RecordOptions
 from ._results import as_urls, like
@@ -29,7 +30,7 @@ class ListMatch:
     """Whether the entry is an exception, so that the URL is not listed."""
 
 
-class Lists:
+class Lists(GuidedInstance):
     """Compiled filter lists, mapped into memory.
 
     >>> lists = robosieve.Lists("own.rlists")

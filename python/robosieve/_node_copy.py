@@ -23,6 +23,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from . import _native
+from ._opening import open_native, snapshot_os_error
 from ._options import Path
 from ._staging import require_space
 from ._stores import Location, locate
@@ -95,12 +96,12 @@ class _Source:
 
 def _source(path: str, filesystem: Any) -> _Source:
     if not is_uri(path):
-        return _Source(path, os.path.basename(path), _native.Snapshot(path, "none").checksum, None)
+        return _Source(path, os.path.basename(path), open_native(path, "none").checksum, None)
     location = locate(path, filesystem)
     try:
         header = location.head(_HEADER)
     except OSError as err:
-        raise _snapshot_error(location.name, err.strerror or str(err)) from err
+        raise snapshot_os_error(err, location.name) from err
     if len(header) < _HEADER or not header.startswith(_MAGIC):
         raise _snapshot_error(location.name, "not a robosieve snapshot")
     return _Source(location.name, location.basename, int.from_bytes(header[_HEADER - 8 :], "little"), location)
@@ -239,7 +240,7 @@ def _is_intact(path: str, checksum: int) -> bool:
     try:
         copy = _native.Snapshot(path, "none")
         copy.verify_checksums()
-    except _native.SnapshotError:
+    except (_native.SnapshotError, OSError):
         return False
     return copy.checksum == checksum
 
@@ -279,7 +280,7 @@ def _download(source: Location, output: int, part: str) -> None:
         source.copy_to(output)
     except OSError as err:
         if err.filename == source.name:
-            raise _snapshot_error(source.name, err.strerror or str(err)) from err
+            raise snapshot_os_error(err, source.name) from err
         raise OSError(err.errno, err.strerror, err.filename or part) from err
 
 
@@ -287,13 +288,13 @@ def _copy_bytes(source: str, output: int, part: str) -> None:
     try:
         opened = open(source, "rb", buffering=0)
     except OSError as err:
-        raise _snapshot_error(source, err.strerror or str(err)) from err
+        raise snapshot_os_error(err, source) from err
     with opened as file:
         while True:
             try:
                 chunk = file.read(_CHUNK)
             except OSError as err:
-                raise _snapshot_error(source, err.strerror or str(err)) from err
+                raise snapshot_os_error(err, source) from err
             if not chunk:
                 break
             try:

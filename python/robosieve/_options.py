@@ -222,6 +222,20 @@ def names(agents: Agents) -> list[str]:
     return [spec.strip() for spec in specs]
 
 
+def one_agent(agent: str) -> str:
+    """The name of one agent.
+
+    Raises:
+        TypeError: It is not text. The message says which methods take several.
+    """
+    if not isinstance(agent, str):
+        raise TypeError(
+            f'agent is of type {type(agent).__name__}; give one name, such as "GPTBot", or ask verdicts(urls, agents) '
+            "or allowed(urls, agents) about several"
+        )
+    return agent
+
+
 def as_list(given: str | Sequence[str]) -> list[str]:
     """One value, or several, as a list."""
     return [given] if isinstance(given, str) else list(given)
@@ -237,15 +251,20 @@ def paths(inputs: Path | Sequence[Path]) -> list[str]:
         inputs = [inputs]
     if not isinstance(inputs, Iterable) or isinstance(inputs, (bytes, Mapping)):
         raise TypeError(f"inputs is of type {type(inputs).__name__}; give a path, or a list of paths")
-    return [path_of(path, "inputs") for path in inputs]
+    return [path_of(path, "inputs", "holds a value") for path in inputs]
 
 
-def path_of(path: Path, argument: str) -> str:
+def path_of(path: Path, argument: str, verb: str = "is") -> str:
     """The path as text.
 
     Raises:
         TypeError: It has another type. The message names the argument.
     """
     if not isinstance(path, (str, os.PathLike)):
-        raise TypeError(f"{argument} holds a value of type {type(path).__name__}; give a path, a str or pathlib.Path")
+        raise TypeError(f"{argument} {verb} of type {type(path).__name__}; give a path, a str or pathlib.Path")
     return os.fspath(path)
+
+
+def optional_path(path: Path | None, argument: str) -> str | None:
+    """The path as text, or None."""
+    return None if path is None else path_of(path, argument)

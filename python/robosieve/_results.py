@@ -6,6 +6,23 @@ from typing import Any, Callable
 
 from ._native import Array, Table
 
+_MAP_PARTITIONS = (
+    'judge its partitions: frame["url"].map_partitions(snapshot.allowed, agents, meta=("allowed", "boolean"))'
+)
+_MAP_BATCHES = 'judge its batches: pl.col("url").map_batches(judge, return_dtype=pl.Boolean, is_elementwise=True)'
+_SPARK = "register a function: robosieve.spark.register(spark, path, agent)"
+_RAY = 'judge its batches: dataset.map_batches(judge, batch_format="pyarrow")'
+#: Columns without values, by library and class, and how their libraries judge them.
+_LAZY = {
+    ("dask", "Series"): _MAP_PARTITIONS,
+    ("dask", "DataFrame"): _MAP_PARTITIONS,
+    ("dask", "Index"): _MAP_PARTITIONS,
+    ("polars", "Expr"): _MAP_BATCHES,
+    ("polars", "LazyFrame"): _MAP_BATCHES,
+    ("pyspark", "Column"): _SPARK,
+    ("ray", "Dataset"): _RAY,
+}
+
 
 def _is_arrow(column: Any) -> bool:
     return hasattr(column, "__arrow_c_array__") or hasattr(column, "__arrow_c_stream__")
@@ -17,8 +34,15 @@ def library_of(column: Any) -> str:
 
 
 def as_urls(column: Any) -> Any:
-    """The column in a form that the native half reads."""
+    """The column in a form that the native half reads.
+
+    Raises:
+        TypeError: It has no values yet. The message says how its library judges them.
+    """
     library = library_of(column)
+    advice = _LAZY.get((library, type(column).__name__))
+    if advice and not _is_arrow(column):
+        raise TypeError(f"urls is a {type(column).__name__} of {library}, without values yet; {advice}")
     # The items of an array of NumPy take longest to make, one by one.
     if library == "numpy" and hasattr(column, "tolist"):
         return column.tolist()

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Union, overload
 
 from . import _native
+from ._guesses import GuidedInstance
 from ._options import AgentMatch, StatusPolicy
 from ._results import as_urls, like
 from ._snapshot import Explanation, Verdict, _explanation, _verdict_list
@@ -61,7 +62,7 @@ class Finding:
     """
 
 
-class Robots(_native.Robots):
+class Robots(_native.Robots, GuidedInstance):
     """A parsed robots.txt. :meth:`parse` and :meth:`from_response` make one.
 
     >>> robots = Robots.parse("User-agent: *\\nDisallow: /cart\\nCrawl-delay: 2")

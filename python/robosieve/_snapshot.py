@@ -14,7 +14,9 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Literal, Union, overload
 
 from . import _native
+from ._guesses import Guided, attribute_error_of
 from ._node_copy import node_copy
+from ._opening import open_native
 from ._options import (
     AgentMatch,
     Agents,
@@ -32,6 +34,8 @@ from ._options import (
     as_of_argument,
     last_second,
     names,
+    one_agent,
+    path_of,
     seconds,
 )
 from ._results import as_urls, library_of, like, table_like
@@ -97,6 +101,11 @@ class Verdict(IntEnum):
     def __format__(self, spec: str) -> str:
         return int.__format__(self, spec)
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise attribute_error_of(self, name)
+
 
 _VERDICTS = tuple(Verdict)
 
@@ -131,7 +140,7 @@ def _depth(verify: Verify) -> Literal["none", "checksums", "full"]:
     return _DEPTHS[verify]
 
 
-class Snapshot:
+class Snapshot(metaclass=Guided):
     """A compiled archive of robots.txt files, mapped into memory.
 
     Args:
@@ -163,7 +172,9 @@ class Snapshot:
     (:meth:`close`).
 
     Raises:
-        SnapshotError: The file cannot be opened, is not a snapshot, or is damaged.
+        SnapshotError: The file cannot be opened, is not a snapshot, or is damaged. If the operating
+            system refuses to open it, the error is also an ``OSError`` of its kind, such as
+            ``FileNotFoundError``, with ``errno`` and ``filename``.
 
     Options of the judging methods:
 
@@ -191,7 +202,7 @@ class Snapshot:
     def __init__(
         self, path: Path, *, verify: Verify = True, node_directory: Path | None = None, filesystem: Any = None
     ) -> None:
-        depth, name = _depth(verify), os.fspath(path)
+        depth, name = _depth(verify), path_of(path, "path")
         # Before the file is opened: a program may change its directory later.
         directory = None if node_directory is None else os.path.abspath(os.fspath(node_directory))
         if is_uri(name):
@@ -200,7 +211,7 @@ class Snapshot:
             source = SourceArguments(os.path.abspath(name), directory)
         if is_uri(name) or directory is not None:
             name = node_copy(name, directory or tempfile.gettempdir(), filesystem=filesystem)
-        self._take(_native.Snapshot(name, depth), verify, source=source)
+        self._take(open_native(name, depth), verify, source=source)
 
     def _take(
         self,
@@ -279,7 +290,7 @@ class Snapshot:
             # Python calls this for a slot without a value, as `close` leaves it.
             if name == "_native":
                 raise ValueError(f"{self._path}: this snapshot is closed; open it again")
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            raise attribute_error_of(self, name)
 
     @property
     def closed(self) -> bool:
@@ -766,7 +777,7 @@ class Snapshot:
         """
         times = as_of_argument(as_of)
         options = JudgeOptions(any_scheme=any_scheme, agent_match=agent_match, as_of=times.time, no_time=no_time)
-        self._check_spelling([agent], strict_agents)
+        self._check_spelling([one_agent(agent)], strict_agents)
         result = self._native.crawl_delays(as_urls(urls), agent, options, threads, times.column)
         return like(urls, result, f"robots_crawl_delay_{agent}", _native.Array.tolist)
 
@@ -787,11 +798,11 @@ class Snapshot:
         (docs/PERFORMANCE.md).
 
         Raises:
-            TypeError: ``url`` is neither str nor bytes.
+            TypeError: ``url`` is neither str nor bytes, or ``agent`` is not a str.
             ValueError, SnapshotError: As :meth:`verdicts`.
         """
         options = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match, last_second(as_of))
-        code = self._native.verdict(url, agent, options)
+        code = self._native.verdict(url, one_agent(agent), options)
         # One look-up, because a program may call this for each URL.
         if agent not in self._spelled or strict_agents:
             self._check_spelling([agent], strict_agents)
@@ -820,11 +831,11 @@ class Snapshot:
                 ``details["losers"]``.
 
         Raises:
-            TypeError: ``url`` is neither str nor bytes.
+            TypeError: ``url`` is neither str nor bytes, or ``agent`` is not a str.
             ValueError, SnapshotError: As :meth:`verdicts`.
         """
         options = JudgeOptions(status_policy, unknown, any_scheme, seconds(at), agent_match, last_second(as_of))
-        self._check_spelling([agent], strict_agents)
+        self._check_spelling([one_agent(agent)], strict_agents)
         return _explanation(self._native.explain(url, agent, all_rules, options))
 
     def robots_text(self, url: str | bytes) -> bytes | None:
@@ -861,7 +872,7 @@ class Snapshot:
             ValueError: A bad agent.
             TypeError, SnapshotError: As :meth:`robots_text`.
         """
-        self._check_spelling([agent], strict_agents)
+        self._check_spelling([one_agent(agent)], strict_agents)
         return self._native.crawl_delay(url, agent, agent_match)
 
 

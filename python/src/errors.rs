@@ -109,6 +109,15 @@ pub(crate) fn snapshot_exception(py: Python<'_>, err: Error, path: &Path) -> PyE
     err
 }
 
+/// The exception for a snapshot that cannot be opened: the `OSError` of the operating system, which
+/// the Python half makes a `SnapshotError` too, else a `SnapshotError`.
+pub(crate) fn opening_exception(py: Python<'_>, err: Error, path: &Path) -> PyErr {
+    match err.kind() {
+        ErrorKind::Io(io) if errno(io).is_some() => exception(err.at(path)),
+        _ => snapshot_exception(py, err, path),
+    }
+}
+
 /// What a Python caller can do about an error, where the message itself does not say it.
 fn advice(remedy: Remedy) -> Option<&'static str> {
     match remedy {

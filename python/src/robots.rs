@@ -5,9 +5,9 @@ use crate::errors::{caught, detached, exception};
 use crate::judging::{map_texts, nulls};
 use crate::options::{named, one_of};
 use crate::result_array::Array;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyString};
 use robosieve::compile::decode_body;
 use robosieve::judge::{ExplainedRobots, Reason, StatusPolicy, Verdict, explain, is_url_or_path};
 use robosieve::lint::{Finding, lint};
@@ -74,6 +74,20 @@ fn url_or_path_bytes<'o>(
         "url_or_path={shown}: neither a URL with a scheme and a host nor a path that begins with /; \
          the agent comes first: {method}(agent, url_or_path)"
     )))
+}
+
+/// The argument `agent`: one name.
+///
+/// # Errors
+/// `TypeError` for other types, such as a list of names.
+fn agent_argument<'a>(given: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
+    let Ok(name) = given.cast::<PyString>() else {
+        let kind = given.get_type().fully_qualified_name()?;
+        return Err(PyTypeError::new_err(format!(
+            "agent is of type {kind}; give the name of one agent, such as \"GPTBot\", before the URL"
+        )));
+    };
+    name.to_str()
 }
 
 impl Robots {
@@ -188,7 +202,7 @@ impl Robots {
     #[pyo3(signature = (agent, url_or_path, *, agent_match = None))]
     fn allows(
         &self,
-        agent: &str,
+        #[pyo3(from_py_with = agent_argument)] agent: &str,
         url_or_path: &Bound<'_, PyAny>,
         agent_match: Option<&str>,
     ) -> PyResult<bool> {
@@ -207,7 +221,7 @@ impl Robots {
     fn verdict_column(
         &self,
         py: Python<'_>,
-        agent: &str,
+        #[pyo3(from_py_with = agent_argument)] agent: &str,
         urls: &Bound<'_, PyAny>,
         agent_match: &str,
     ) -> PyResult<Array> {
@@ -230,7 +244,7 @@ impl Robots {
     /// The explanation of the verdict on a URL, as JSON.
     fn explain_json(
         &self,
-        agent: &str,
+        #[pyo3(from_py_with = agent_argument)] agent: &str,
         url: &Bound<'_, PyAny>,
         all_rules: bool,
         agent_match: &str,
@@ -246,7 +260,7 @@ impl Robots {
     /// The preferences about the use of a URL, as JSON.
     fn preferences_json(
         &self,
-        agent: &str,
+        #[pyo3(from_py_with = agent_argument)] agent: &str,
         url: &Bound<'_, PyAny>,
         agent_match: &str,
     ) -> PyResult<String> {
@@ -261,7 +275,11 @@ impl Robots {
     }
 
     /// The crawl-delay for an agent, in seconds.
-    fn crawl_delay_for(&self, agent: &str, agent_match: &str) -> PyResult<Option<f64>> {
+    fn crawl_delay_for(
+        &self,
+        #[pyo3(from_py_with = agent_argument)] agent: &str,
+        agent_match: &str,
+    ) -> PyResult<Option<f64>> {
         let how = named("agent_match", agent_match)?;
         caught(|| {
             let agent = self.agent(agent)?;
@@ -271,7 +289,10 @@ impl Robots {
     }
 
     /// The values of the `request-rate` lines of an agent's groups, in order.
-    fn request_rates(&self, agent: &str) -> PyResult<Vec<String>> {
+    fn request_rates(
+        &self,
+        #[pyo3(from_py_with = agent_argument)] agent: &str,
+    ) -> PyResult<Vec<String>> {
         caught(|| {
             let agent = self.agent(agent)?;
             let (groups, _) = self

@@ -1,7 +1,7 @@
 //! An open snapshot, with the judges that were used last.
 
 use crate::column::{url_arrays, url_bytes};
-use crate::errors::{caught, detached, exception, snapshot_exception};
+use crate::errors::{caught, detached, exception, opening_exception, snapshot_exception};
 use crate::judging::{judge_wide, nulls, threads_argument, threads_for};
 use crate::lists::{Lists, NumberBytes, number_bytes};
 use crate::options::{judge_options, named, one_of, parse_agent, parse_agents, require_argument};
@@ -373,7 +373,7 @@ impl Snapshot {
     #[new]
     fn new(py: Python<'_>, path: PathBuf, verify: &str) -> PyResult<Self> {
         let opened = detached(py, || Ok(Verification::open(&path)))?;
-        let (snapshot, verification) = opened.map_err(|err| snapshot_exception(py, err, &path))?;
+        let (snapshot, verification) = opened.map_err(|err| opening_exception(py, err, &path))?;
         Self::verified(py, snapshot, Some(path), verification, verify)
     }
 

@@ -133,6 +133,14 @@ def counts(snapshot: Snapshot) -> None:
     assert_type(robosieve.Compiler().write("out.rsieve"), CompileReport)
 
 
+def guessed_words(snapshot: Snapshot, robots: Robots) -> None:
+    # The attributes that name the right word are errors for type checkers, too.
+    robosieve.open  # type: ignore[attr-defined]
+    snapshot.is_allowed  # type: ignore[attr-defined]
+    Snapshot.open  # type: ignore[attr-defined]
+    robots.can_fetch  # type: ignore[attr-defined]
+
+
 def snapshots(path: str) -> None:
     assert_type(Snapshot(path).verdict("https://a.example/", "GPTBot"), Verdict)
     assert_type(Snapshot.from_bytes(robosieve.Compiler().to_bytes()), Snapshot)
