@@ -204,7 +204,7 @@ class Compiler(GuidedInstance):
             ValueError: A column is missing, or a row has a value that cannot be used.
             TypeError: ``table`` has another type.
         """
-        if library_of(table) in ("pandas", "builtins") and not hasattr(table, "__arrow_c_stream__"):
+        if library_of(table) in ("pandas", "pyspark", "builtins") and not hasattr(table, "__arrow_c_stream__"):
             table = _as_arrow(table)
         given = [url, domain, status, body, fetched_at, location, max_age, retry_after, error]
         columns = [[column] if isinstance(column, str) else list(column) for column in given]
@@ -266,7 +266,7 @@ class Compiler(GuidedInstance):
 
 
 def _as_arrow(table: Any) -> Any:
-    """A table of Arrow from one of older pandas, or from a sequence of mappings."""
+    """A table of Arrow from one of older pandas or Spark, or from a sequence of mappings."""
     try:
         import pyarrow
     except ImportError:
@@ -275,6 +275,10 @@ def _as_arrow(table: Any) -> Any:
         ) from None
     if library_of(table) == "pandas":
         return pyarrow.Table.from_pandas(table, preserve_index=False)
+    if hasattr(table, "mapInArrow"):
+        from .spark._compile import rows_of_frame
+
+        return rows_of_frame(table)
     if isinstance(table, Mapping):
         if single := next((name for name, values in table.items() if isinstance(values, _SCALARS)), None):
             raise TypeError(

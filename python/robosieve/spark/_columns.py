@@ -8,13 +8,13 @@ thread judges it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
 
 from .. import Snapshot, agents as agent_names, origins
 from .._files import AddedColumn
 from .._lists import Lists, as_lists
 from .._options import Agents, Path, as_list, names
+from ._functions import column_function, exact_column
 from ._source import SnapshotSource, require_pyspark, snapshot_source, worker_options
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def register(
         :meth:`robosieve.Snapshot.verdicts`; ``no_time`` says what a null gets.
 
     Raises:
-        ImportError: PySpark is missing or older than 4.1.
+        ImportError: A library is missing: PySpark, pyarrow, or for PySpark before 4.1 pandas.
         SnapshotError: The driver cannot open the snapshot.
         TypeError, ValueError: A bad agent or option.
 
@@ -75,7 +75,7 @@ def register(
     opened, source = snapshot_source(snapshot, node_directory, executor_path)
     # Raises for a bad agent or option.
     opened.verdicts([], agent, **options)
-    return spark.udf.register(name, _verdict_function(source, agent, worker_options(options)))
+    return spark.udf.register(name, _verdict_function(spark, source, agent, worker_options(options)))
 
 
 def register_origin(spark: SparkSession, *, name: str = "robots_origin") -> Any:
@@ -90,13 +90,13 @@ def register_origin(spark: SparkSession, *, name: str = "robots_origin") -> Any:
         :func:`robosieve.origins`: null for text that is not a URL, and for null.
 
     Raises:
-        ImportError: PySpark is missing or older than 4.1.
+        ImportError: A library is missing: PySpark, pyarrow, or for PySpark before 4.1 pandas.
 
     It needs no snapshot. ``SELECT * FROM pages JOIN origins ON robots_origin(url) = origin`` joins
     pages with the table of ``robosieve export``.
     """
     require_pyspark()
-    return spark.udf.register(name, _origin_function())
+    return spark.udf.register(name, _origin_function(spark))
 
 
 def register_reason(
@@ -128,7 +128,7 @@ def register_reason(
     opened, source = snapshot_source(snapshot, node_directory, executor_path)
     # Raises for a bad option.
     opened.reasons([], **options)
-    return spark.udf.register(name, _reason_function(source, worker_options(options)))
+    return spark.udf.register(name, _reason_function(spark, source, worker_options(options)))
 
 
 def with_verdicts(
@@ -172,7 +172,7 @@ def with_verdicts(
         The DataFrame with the new columns after the others.
 
     Raises:
-        ImportError: PySpark is missing or older than 4.1.
+        ImportError: A library is missing: PySpark, pyarrow, or for PySpark before 4.1 pandas.
         SnapshotError: The driver cannot open the snapshot.
         OSError, RobosieveError: The driver cannot open the lists.
         TypeError: The column holds neither strings nor bytes, or an unknown option.
@@ -182,21 +182,23 @@ def with_verdicts(
     opened, source = snapshot_source(snapshot, node_directory, executor_path)
     _check_url_column(df, url)
     in_worker = worker_options(options)
-    judged = [url] if as_of_column is None else [url, as_of_column]
+    spark = df.sparkSession
+    judged = [exact_column(df, column) for column in (url, as_of_column) if column is not None]
     if form == "bits":
         opened.masks([], agents, **options)
-        columns = {name or "robots_allowed": _mask_function(source, names(agents), in_worker)(*judged)}
+        columns = {name or "robots_allowed": _mask_function(spark, source, names(agents), in_worker)(*judged)}
     elif form == "int8":
         columns = {}
         for agent in agent_names(agents):
             opened.verdicts([], agent, **options)
-            columns[f"{'robots_' if name is None else name}{agent}"] = _verdict_function(source, agent, in_worker)(*judged)
+            function = _verdict_function(spark, source, agent, in_worker)
+            columns[f"{'robots_' if name is None else name}{agent}"] = function(*judged)
     else:
         raise ValueError(f"form={form!r}; give one of 'bits', 'int8'")
-    columns.update(_added_columns(source, agents, judged, form, name, add, in_worker))
+    columns.update(_added_columns(spark, source, agents, judged, form, name, add, in_worker))
     asked = as_lists(lists)
     if asked is not None:
-        columns[f"{_prefix(form, name)}listed"] = _list_function(asked)(url)
+        columns[f"{_prefix(form, name)}listed"] = _list_function(spark, asked)(judged[0])
     existing = {column.lower() for column in df.columns}
     for column in columns:
         if column.lower() in existing:
@@ -204,11 +206,11 @@ def with_verdicts(
     return df.withColumns(columns)
 
 
-def _verdict_function(source: SnapshotSource, agent: str, options: Any) -> Any:
+def _verdict_function(spark: SparkSession, source: SnapshotSource, agent: str, options: Any) -> Any:
     def robots_verdict(urls: Any, times: Any = None) -> Any:
         return source.open().verdicts(urls, agent, threads=1, **_with_times(options, times))
 
-    return _arrow_function(robots_verdict, "tinyint")
+    return column_function(spark, robots_verdict, "tinyint")
 
 
 def _with_times(options: dict[str, Any], times: Any) -> dict[str, Any]:
@@ -216,14 +218,15 @@ def _with_times(options: dict[str, Any], times: Any) -> dict[str, Any]:
     return options if times is None else {**options, "as_of": times}
 
 
-def _mask_function(source: SnapshotSource, agents: list[str], options: Any) -> Any:
+def _mask_function(spark: SparkSession, source: SnapshotSource, agents: list[str], options: Any) -> Any:
     def robots_allowed(urls: Any, times: Any = None) -> Any:
         return source.open().masks(urls, agents, threads=1, **_with_times(options, times))
 
-    return _arrow_function(robots_allowed, "bigint")
+    return column_function(spark, robots_allowed, "bigint")
 
 
 def _added_columns(
+    spark: SparkSession,
     source: SnapshotSource,
     agents: Agents,
     judged: list[str | Column],
@@ -241,18 +244,18 @@ def _added_columns(
     prefix = _prefix(form, name)
     columns = {}
     if "origin" in added:
-        columns[f"{prefix}origin"] = _origin_function()(judged[0])
+        columns[f"{prefix}origin"] = _origin_function(spark)(judged[0])
     if "reason" in added:
         of_reasons: dict[str, Any] = {
             key: options[key] for key in ("status_policy", "any_scheme", "at", "as_of", "no_time") if key in options
         }
-        columns[f"{prefix}reason"] = _reason_function(source, of_reasons)(*judged)
+        columns[f"{prefix}reason"] = _reason_function(spark, source, of_reasons)(*judged)
     if "crawl_delay" in added:
         of_delays: dict[str, Any] = {
             key: options[key] for key in ("any_scheme", "as_of", "no_time", "agent_match") if key in options
         }
         for agent in agent_names(agents):
-            columns[f"{prefix}crawl_delay_{agent}"] = _delay_function(source, agent, of_delays)(*judged)
+            columns[f"{prefix}crawl_delay_{agent}"] = _delay_function(spark, source, agent, of_delays)(*judged)
     return columns
 
 
@@ -263,51 +266,34 @@ def _prefix(form: str, name: str | None) -> str:
     return f"{name}_" if form == "bits" else name
 
 
-def _list_function(lists: Lists) -> Any:
+def _list_function(spark: SparkSession, lists: Lists) -> Any:
     def robots_listed(urls: Any) -> Any:
         # Spark takes no dictionaries.
         return lists.match(urls).dictionary_decode()
 
-    return _arrow_function(robots_listed, "string")
+    return column_function(spark, robots_listed, "string")
 
 
-def _origin_function() -> Any:
+def _origin_function(spark: SparkSession) -> Any:
     def robots_origin(urls: Any) -> Any:
         return origins(urls)
 
-    return _arrow_function(robots_origin, "string")
+    return column_function(spark, robots_origin, "string")
 
 
-def _reason_function(source: SnapshotSource, options: dict[str, Any]) -> Any:
+def _reason_function(spark: SparkSession, source: SnapshotSource, options: dict[str, Any]) -> Any:
     def robots_reason(urls: Any, times: Any = None) -> Any:
         # Spark takes no dictionaries.
         return source.open().reasons(urls, threads=1, **_with_times(options, times)).dictionary_decode()
 
-    return _arrow_function(robots_reason, "string")
+    return column_function(spark, robots_reason, "string")
 
 
-def _delay_function(source: SnapshotSource, agent: str, options: dict[str, Any]) -> Any:
+def _delay_function(spark: SparkSession, source: SnapshotSource, agent: str, options: dict[str, Any]) -> Any:
     def robots_crawl_delay(urls: Any, times: Any = None) -> Any:
         return source.open().crawl_delays(urls, agent, threads=1, **_with_times(options, times))
 
-    return _arrow_function(robots_crawl_delay, "double")
-
-
-def _arrow_function(function: Any, returns: str) -> Any:
-    import pyarrow
-
-    try:
-        from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined, unused-ignore]
-    except ImportError as err:
-        import pyspark
-
-        raise ImportError(
-            f"Arrow functions need PySpark 4.1 or newer, and this is {pyspark.__version__}: "
-            'pip install "pyspark>=4.1"; annotate_files and filter_files work without them'
-        ) from err
-    # PySpark takes the kind of function from its types, which name pyarrow only where it is needed.
-    function.__annotations__ = dict.fromkeys([*signature(function).parameters, "return"], pyarrow.Array)
-    return arrow_udf(function, returns)
+    return column_function(spark, robots_crawl_delay, "double")
 
 
 def _check_url_column(df: DataFrame, url: str | Column) -> None:

@@ -8,9 +8,10 @@ of one machine, byte for byte, however the tasks are divided and repeated.
 from __future__ import annotations
 
 import inspect
+import itertools
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from ._paths import InputFile, Inputs, check_outputs, find_inputs, is_same_file,
 from ._source import require_pyspark
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 #: The first bytes of a captures file, and those of a Parquet file.
 _CAPTURES, _PARQUET = b"RSCAPT\x1a\n", b"PAR1"
@@ -188,6 +189,33 @@ def _add_table(compiler: Compiler, path: str) -> None:
         columns = [name for name in file.schema_arrow.names if name in _COLUMNS]
         schema = pyarrow.schema([file.schema_arrow.field(name) for name in columns])
         compiler.add(pyarrow.RecordBatchReader.from_batches(schema, file.iter_batches(columns=columns)))
+
+
+def rows_of_frame(frame: DataFrame) -> Any:
+    """The rows of a DataFrame as an Arrow stream, one partition in memory at a time.
+
+    Newer versions of PySpark have it as ``DataFrame.__arrow_c_stream__``, and do the same: tasks
+    serialise each Arrow batch into one value of a binary column, and the driver iterates over these.
+    """
+    import pyarrow
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    def in_bytes(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow
+
+        for batch in batches:
+            out = pyarrow.BufferOutputStream()
+            with pyarrow.ipc.new_stream(out, batch.schema) as writer:
+                writer.write_batch(batch)
+            yield pyarrow.RecordBatch.from_pydict({"batch": [out.getvalue().to_pybytes()]})
+
+    rows = frame.mapInArrow(in_bytes, "batch binary").toLocalIterator()
+    batches = (batch for row in rows for batch in pyarrow.ipc.open_stream(bytes(row.batch)))
+    first = next(batches, None)
+    # The schema of batches has the zone of the session, which that of the frame has not.
+    if first is None:
+        return to_arrow_schema(frame.schema).empty_table()
+    return pyarrow.RecordBatchReader.from_batches(first.schema, itertools.chain([first], batches))
 
 
 def _starts_with(path: str, magic: bytes) -> bool:

@@ -23,7 +23,7 @@ def require_pyspark() -> None:
     try:
         import pyspark  # noqa: F401
     except ImportError as err:
-        what = 'robosieve.spark needs PySpark, which is missing: pip install "pyspark>=4.1" pyarrow'
+        what = 'robosieve.spark needs PySpark, which is missing: pip install "pyspark>=3.5" pyarrow pandas'
         raise ImportError(what) from err
 
 

@@ -84,7 +84,7 @@ def snapshot(program, tmp_path_factory):
 def spark_environment(tmp_path_factory):
     """Sets the environment of Spark. Its home has links to PySpark's files, because workers write
     to a directory below it."""
-    pyspark = pytest.importorskip("pyspark", reason='PySpark is missing: pip install "pyspark>=4.1"')
+    pyspark = pytest.importorskip("pyspark", reason='PySpark is missing: pip install "pyspark>=3.5"')
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("java is missing: install a Java runtime, 17 or newer")
     home = tmp_path_factory.mktemp("spark-home")
@@ -154,8 +154,8 @@ def letters(program, snapshot, urls, tmp_path_factory):
 
 
 def in_order(frame, *columns):
-    table = frame.select("n", *columns).toArrow().sort_by("n")
-    return [table[column].to_pylist() for column in columns]
+    rows = sorted(frame.select("n", *columns).collect())
+    return [[row[column] for row in rows] for column in columns]
 
 
 def test_sql_function_equals_the_command_line(spark, snapshot, table, letters):
@@ -250,6 +250,78 @@ def test_large_strings_of_arrow(spark, snapshot):
         spark.conf.unset(setting)
 
 
+def test_masks_of_63_agents_with_nulls(spark, tmp_path):
+    """A floating-point number, as pandas holds integers with nulls, has 53 bits."""
+    compiler = robosieve.Compiler()
+    compiler.add_response("https://e.test/robots.txt", 200, body=b"")
+    compiler.write(tmp_path / "web.rsieve")
+    frame = spark.createDataFrame([(1, "https://e.test/"), (2, None)], "n int, url string").coalesce(1)
+    judged = with_verdicts(frame, tmp_path / "web.rsieve", [f"Bot{number}" for number in range(63)])
+    assert in_order(judged, "robots_allowed") == [[2**63 - 1, None]]
+
+
+def test_partitions_without_rows(spark, snapshot):
+    frame = spark.createDataFrame([(1, None)], "n int, url string").repartition(3)
+    assert in_order(with_verdicts(frame, snapshot, "GPTBot", add=["origin", "reason"]), "robots_reason") == [[None]]
+    assert in_order(with_verdicts(frame.filter("n > 1"), snapshot, "GPTBot"), "robots_allowed") == [[]]
+
+
+def test_bytes_that_are_not_utf8_are_judged(spark, snapshot):
+    """Spark holds such bytes in a string, for instance those of a text file in Latin-1."""
+    # ASCII, and "ä" in Latin-1.
+    address = "68747470733a2f2f6e6f77686572652e696e76616c69642f"
+    rows = f"VALUES (1, '{address}'), (2, '{address}E4') AS v(n, x)"
+    frame = spark.sql(f"SELECT n, cast(unhex(x) AS string) AS url FROM {rows}")
+    judged = with_verdicts(frame, snapshot, "GPTBot", form="int8", add="origin")
+    assert in_order(judged, "robots_GPTBot", "robots_origin") == [[2, 2], ["https://nowhere.invalid"] * 2]
+    register(spark, snapshot, name="verdict_of_bytes", agent="GPTBot")
+    frame.createOrReplaceTempView("latin1")
+    assert in_order(spark.sql("SELECT n, verdict_of_bytes(binary(url)) AS v FROM latin1"), "v") == [[2, 2]]
+
+
+def test_timestamps_of_any_session(spark, tmp_path):
+    """The clocks of Berlin go back at 2026-10-25 01:00 UTC, so 02:30 there is 00:30 and 01:30 UTC."""
+    compiler = robosieve.Compiler(history=True)
+    for time, body in [("2026-03-01T06:00:00Z", b"user-agent: *\ndisallow: /"), ("2026-10-25T01:00:00Z", b"")]:
+        compiler.add_response("https://e.test/robots.txt", 200, body=body, fetched_at=time)
+    compiler.write(tmp_path / "history.rsieve")
+    expected = {"2026-10-25T00:30:00Z": 0, "2026-10-25T00:59:59.999Z": 0, "2026-10-25T01:30:00Z": 1, None: 2}
+    rows = [("https://e.test/page", number, time) for number, time in enumerate(expected)]
+    pages = spark.createDataFrame(rows, "url string, n int, fetched string")
+    register(spark, tmp_path / "history.rsieve", name="verdict_in_zone", agent="FooBot")
+    pages.createOrReplaceTempView("pages_in_zone")
+    setting = "spark.sql.session.timeZone"
+    try:
+        for zone in ["Europe/Berlin", "UTC"]:
+            spark.conf.set(setting, zone)
+            for time in ["to_timestamp(fetched)", "fetched"]:
+                dated = pages.selectExpr("url", "n", f"{time} AS time")
+                judged = with_verdicts(dated, tmp_path / "history.rsieve", "FooBot", as_of_column="time", form="int8")
+                assert in_order(judged, "robots_FooBot") == [list(expected.values())], (zone, time)
+            # A TIMESTAMP_NTZ is in UTC.
+            local = pages.selectExpr("url", "n", "to_timestamp_ntz(rtrim('Z', fetched)) AS time")
+            judged = with_verdicts(local, tmp_path / "history.rsieve", "FooBot", as_of_column="time", form="int8")
+            assert in_order(judged, "robots_FooBot") == [list(expected.values())], zone
+            query = "SELECT n, verdict_in_zone(url, {}) AS found FROM pages_in_zone"
+            text = "date_format(to_timestamp(fetched), \"yyyy-MM-dd'T'HH:mm:ssXXX\")"
+            assert in_order(spark.sql(query.format(text)), "found") == [list(expected.values())]
+            times = spark.sql(query.format("to_timestamp(fetched)"))
+            if zone == "UTC" or has_arrow_functions():
+                assert in_order(times, "found") == [list(expected.values())]
+            else:
+                with pytest.raises(Exception, match=r"local times of the session \(Europe/Berlin\).* date_format\("):
+                    times.collect()
+    finally:
+        spark.conf.unset(setting)
+
+
+def has_arrow_functions():
+    """Whether PySpark is 4.1 or newer."""
+    from pyspark.sql import functions
+
+    return hasattr(functions, "arrow_udf")
+
+
 def test_errors_come_before_any_job(spark, snapshot, tmp_path):
     frame = spark.createDataFrame([("https://e.example/", 1)], "url string, n int")
     for url in ["urll", "url.path"]:
@@ -294,8 +366,15 @@ def test_missing_pyspark_is_an_import_error(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": package_path()}
     )
-    message = 'robosieve.spark needs PySpark, which is missing: pip install "pyspark>=4.1" pyarrow'
+    message = 'robosieve.spark needs PySpark, which is missing: pip install "pyspark>=3.5" pyarrow pandas'
     assert f"ImportError: {message}" in done.stderr
+
+
+def test_missing_pandas_is_an_error_before_pyspark_4_1(spark_environment):
+    code = "import sys; sys.modules['pandas'] = None; from robosieve.spark._functions import column_function as c; "
+    done = subprocess.run([sys.executable, "-c", code + "c(None, lambda urls: urls, 'int')"], capture_output=True, text=True)
+    message = "passes columns to Python as pandas series, and pandas is missing: pip install pandas"
+    assert (message in done.stderr) == (not has_arrow_functions())
 
 
 def package_path():
@@ -693,6 +772,7 @@ def test_tables_of_spark_are_compiled_at_the_driver(spark, program, tmp_path):
     schema = "url string, fetched_at bigint, status int, body string, location string, max_age bigint, error string"
     frame = spark.createDataFrame([[row.get(name) for name in COLUMNS] for row in rows], schema)
     compiler = robosieve.Compiler()
+    assert compiler.add(frame.limit(0)) == 0
     assert compiler.add(frame) == 500
     compiler.write(tmp_path / "out.rsieve")
     run(program, "compile", "-q", "-o", tmp_path / "expected.rsieve", archive)
@@ -880,8 +960,8 @@ def test_workers_verify_the_snapshot(spark, snapshot, table, tmp_path):
     (tmp_path / "damaged").write_bytes(data)
     os.replace(tmp_path / "damaged", path)
     with pytest.raises(Exception, match="damaged snapshot"):
-        ways[True].toArrow()
-    assert ways[False].toArrow().num_rows == spark.read.parquet(str(table)).count()
+        ways[True].collect()
+    assert len(ways[False].collect()) == spark.read.parquet(str(table)).count()
 
 
 def test_tasks_refuse_another_snapshot(spark, snapshot, program, table, tmp_path):
@@ -891,7 +971,7 @@ def test_tasks_refuse_another_snapshot(spark, snapshot, program, table, tmp_path
     run(program, "compile", "-q", "-o", tmp_path / "other.rsieve", SMALL / "more.jsonl")
     os.replace(tmp_path / "other.rsieve", path)
     with pytest.raises(Exception, match="another snapshot .* than the driver's"):
-        frame.toArrow()
+        frame.collect()
     # No input is at fault, so the task fails.
     with pytest.raises(Exception, match="nowhere.rsieve: No such file") as caught:
         annotate_files(spark, snapshot, table, tmp_path / "out", "GPTBot", executor_path=tmp_path / "nowhere.rsieve")

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 import pytest
 
-pytest.importorskip("pyspark", reason='PySpark is missing: pip install "pyspark>=4.1"')
+pytest.importorskip("pyspark", reason='PySpark is missing: pip install "pyspark>=3.5"')
 
 import robosieve
 from conftest import SMALL
