@@ -41,7 +41,9 @@ pub(crate) fn refuse_by_name(path: &Path, start: &[u8]) -> Option<String> {
     let ending = path.extension()?.to_str()?.to_ascii_lowercase();
     let is_read = match ending.as_str() {
         "gz" | "zst" => true,
-        "xz" | "bz2" | "lz4" | "lzma" | "zip" | "7z" => false,
+        // Spark writes lists as `.deflate` and `.snappy` too. Snappy leaves parts of the text as it is,
+        // among them whole lines.
+        "xz" | "bz2" | "lz4" | "lzma" | "zip" | "7z" | "deflate" | "snappy" => false,
         _ => return None,
     };
     match FileFormat::of(start) {

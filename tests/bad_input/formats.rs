@@ -268,6 +268,17 @@ fn compressed_extensions_require_compression() {
         ("x.zst", LIST.to_vec(), "not compressed"),
         ("x.xz", LIST.to_vec(), "decompress it first"),
         ("x.bz2", Vec::new(), "it is empty"),
+        // As Spark writes them: a length, a block of Snappy that begins with a literal; and zlib.
+        (
+            "x.txt.snappy",
+            [&b"\0\0\0\x1f\0\0\0\x21\x1f\x78"[..], LIST].concat(),
+            "decompress it first",
+        ),
+        (
+            "x.txt.deflate",
+            b"\x78\x9c\xcb\x28\x29\x29\x28\xb6\xd2\xd7\x07\0\x14\x4a\x03\xf6".to_vec(),
+            "decompress it first",
+        ),
     ] {
         dir.write(name, bytes);
         let filter = "filter -q -s good.rsieve -a FooBot list.txt";

@@ -1119,6 +1119,28 @@ def test_files_that_spark_names_are_judged(spark, snapshot, tmp_path, codec):
         assert sorted(file.name for file in find_inputs(tmp_path / output).files) == names
 
 
+def test_lists_that_spark_writes_are_judged_or_refused(spark, program, tmp_path):
+    """A codec of Hadoop that is not read is refused. Snappy leaves parts of the text as it is."""
+    found = SMALL.joinpath("urls.txt").read_bytes().decode("utf-8", "replace").splitlines()
+    plain = [url for url in found if url.startswith("http") and not set(url) & set(',"\\\ufffd')] * 20
+    frame = spark.createDataFrame([(url,) for url in plain], "url string").repartition(2)
+    snapshot = tmp_path / "web.rsieve"
+    run(program, "compile", "-q", "-o", snapshot, SMALL / "robots.warc", SMALL / "more.jsonl")
+    verdicts = list(robosieve.Snapshot(snapshot).verdicts(plain, "GPTBot"))
+    for layout in ["text", "csv", "json"]:
+        for codec in ["none", "gzip", "bzip2", "deflate", "lz4", "snappy"]:
+            pages, kept = tmp_path / f"{layout}-{codec}", tmp_path / f"{layout}-{codec}-kept"
+            frame.write.format(layout).option("compression", codec).save(str(pages))
+            if codec in ("none", "gzip"):
+                counts = filter_files(spark, snapshot, pages, kept, "GPTBot")
+                assert counts["files"] == 2 and counts["lines"] == len(plain), (layout, codec)
+                assert spark.read.text(str(kept)).count() == counts["allowed"] == verdicts.count(1) > 0
+            else:
+                with pytest.raises(InputsError, match="(?s)2 of 2 inputs failed.*decompress it first"):
+                    filter_files(spark, snapshot, pages, kept, "GPTBot")
+                assert os.listdir(kept) == []
+
+
 def test_outputs_that_would_harm_are_refused(tmp_path):
     snapshot = str(touch(tmp_path / "web.rsieve"))
     first, second = touch(tmp_path / "1" / "a.txt"), touch(tmp_path / "2" / "a.txt")
