@@ -5,7 +5,7 @@
 >>> spark.sql("SELECT url FROM pages WHERE robots_verdict(url) = 1")
 DataFrame[url: string]
 
-:func:`register` and :func:`with_verdicts` judge columns of anything that Spark reads.
+:func:`register`, :func:`register_allowed` and :func:`with_verdicts` judge columns of anything that Spark reads.
 :func:`annotate_files` and :func:`filter_files` read and write whole files in the tasks, so no row
 passes through the JVM: the fastest way for files that all nodes mount, or that are in a store.
 :func:`compile_files` makes the snapshot from archives and tables.
@@ -15,7 +15,7 @@ Python worker of Spark opens the snapshot once and checks that its content is th
 ``docs/SPARK.md`` has the settings that matter. ``python -m robosieve.spark --help`` is the command.
 """
 
-from ._columns import register, register_origin, register_reason, with_verdicts
+from ._columns import register, register_allowed, register_origin, register_reason, with_verdicts
 from ._compile import compile_files
 from ._jobs import InputsError, annotate_files, filter_files
 
@@ -25,6 +25,7 @@ __all__ = [
     "compile_files",
     "filter_files",
     "register",
+    "register_allowed",
     "register_origin",
     "register_reason",
     "with_verdicts",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from .. import Snapshot, agents as agent_names, origins
 from .._files import AddedColumn
 from .._lists import Lists, as_lists
-from .._options import Agents, Path, as_list, names
+from .._options import Agents, Path, Require, as_list, names
 from ._functions import column_function, exact_column
 from ._source import SnapshotSource, require_pyspark, snapshot_source, worker_options
 
@@ -76,6 +76,47 @@ def register(
     # Raises for a bad agent or option.
     opened.verdicts([], agent, **options)
     return spark.udf.register(name, _verdict_function(spark, source, agent, worker_options(options)))
+
+
+def register_allowed(
+    spark: SparkSession,
+    snapshot: Snapshot | Path,
+    *,
+    name: str = "robots_allowed",
+    agents: Agents,
+    require: Require = "all",
+    lists: Lists | Path | None = None,
+    node_directory: Path | None = None,
+    executor_path: Path | None = None,
+    **options: Unpack[JudgeOptions],
+) -> Any:
+    """Register a SQL function that says whether a URL may be fetched. A URL of an origin that the snapshot
+    does not hold is not allowed, unless ``unknown="allow"``; neither is text that is not a URL.
+
+    Args:
+        spark, snapshot, node_directory, executor_path, options: As for :func:`register`.
+        name: The name of the function.
+        agents: Any number of names and sets, as for :func:`with_verdicts`.
+        require: A URL is allowed if all agents may fetch it, or with ``"any"`` at least one.
+        lists: Lists to ask too: a URL that they name is not allowed. The driver opens them, and each
+            task opens the same file at the same path.
+
+    Returns:
+        The function, for DataFrames: ``df.where(function("url"))``. It takes a string or binary column,
+        and a column of times as that of :func:`register` if it is given one. It gives a boolean, as
+        :meth:`robosieve.Snapshot.allowed`; null for null.
+
+    Raises:
+        ImportError, SnapshotError, TypeError, ValueError: As :func:`register`.
+        OSError, RobosieveError: The driver cannot open the lists.
+    """
+    require_pyspark()
+    opened, source = snapshot_source(snapshot, node_directory, executor_path)
+    asked = as_lists(lists)
+    # Raises for a bad agent or option.
+    opened.allowed([], agents, require=require, lists=asked, **options)
+    function = _allowed_function(spark, source, names(agents), require, asked, worker_options(options))
+    return spark.udf.register(name, function)
 
 
 def register_origin(spark: SparkSession, *, name: str = "robots_origin") -> Any:
@@ -211,6 +252,16 @@ def _verdict_function(spark: SparkSession, source: SnapshotSource, agent: str, o
         return source.open().verdicts(urls, agent, threads=1, **_with_times(options, times))
 
     return column_function(spark, robots_verdict, "tinyint")
+
+
+def _allowed_function(
+    spark: SparkSession, source: SnapshotSource, agents: list[str], require: Require, lists: Lists | None, options: Any
+) -> Any:
+    def robots_allowed(urls: Any, times: Any = None) -> Any:
+        in_batch = _with_times(options, times)
+        return source.open().allowed(urls, agents, require=require, lists=lists, threads=1, **in_batch)
+
+    return column_function(spark, robots_allowed, "boolean")
 
 
 def _with_times(options: dict[str, Any], times: Any) -> dict[str, Any]:

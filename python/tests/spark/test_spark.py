@@ -31,6 +31,7 @@ from robosieve.spark import (
     compile_files,
     filter_files,
     register,
+    register_allowed,
     register_origin,
     register_reason,
     with_verdicts,
@@ -171,6 +172,34 @@ def test_sql_function_equals_the_command_line(spark, snapshot, table, letters):
     allowed = spark.sql("SELECT count(*) AS n FROM pages WHERE robots_verdict(url) = 1").collect()[0].n
     assert allowed == sum(row[2] == "A" for row in letters)
     assert in_order(frame.withColumn("v", function("url")), "v") == [gptbot]
+
+
+def test_allowed_urls_are_those_that_filter_keeps(spark, program, snapshot, table, letters, urls, tmp_path):
+    frame = spark.read.parquet(str(table))
+    frame.createOrReplaceTempView("pages")
+    text = [url.decode("utf-8", "replace") for url in urls]
+    every = [set(row) for row in letters]
+    host = next(url for url, found in zip(text, every) if found == {"A"}).split("/")[2]
+    (tmp_path / "own").write_text(f"{host}\n")
+    run(program, "lists", "-q", "-o", tmp_path / "own.rlists", tmp_path / "own")
+    listed = [reason is not None for reason in robosieve.Lists(tmp_path / "own.rlists").match(text)]
+    cases = [
+        ({}, [found == {"A"} for found in every]),
+        ({"require": "any"}, ["A" in found for found in every]),
+        ({"unknown": "allow"}, [found <= {"A", "U"} for found in every]),
+        ({"lists": tmp_path / "own.rlists"}, [found == {"A"} and not named for found, named in zip(every, listed)]),
+    ]
+    assert len({sum(expected) for _, expected in cases}) == len(cases)
+    for options, expected in cases:
+        function = register_allowed(spark, snapshot, agents=AGENTS, **options)
+        judged = spark.sql("SELECT n, robots_allowed(url) AS allowed FROM pages")
+        assert judged.schema["allowed"].dataType.simpleString() == "boolean"
+        assert in_order(judged, "allowed") == [expected]
+        assert frame.where(function("url")).count() == sum(expected)
+    nulls = spark.createDataFrame([(None,), ("no url",)], "url string")
+    assert [row.found for row in nulls.select(function("url").alias("found")).collect()] == [None, False]
+    with pytest.raises(ValueError, match="require"):
+        register_allowed(spark, snapshot, agents="GPTBot", require="both")
 
 
 def test_columns_equal_the_command_line(spark, snapshot, table, letters):
