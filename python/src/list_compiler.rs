@@ -8,7 +8,7 @@ use crate::options::named;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator};
-use robosieve::filter_lists::{CompiledLists, ListCompiler, ListKind, ListReport, is_list_name};
+use robosieve::filter_lists::{CompiledLists, ListCompiler, ListReport, is_list_name};
 use robosieve::output::OverwriteGuard;
 use robosieve::{Error, ErrorKind};
 use std::io::{self, BufRead, Read};

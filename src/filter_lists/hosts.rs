@@ -1,11 +1,11 @@
 //! The hosts of a file: the index that finds the number of one, its text, and its class.
 
-use super::format::{ClassRow, HOSTS_PER_BLOCK, LABEL_END, class_width, hash_host, stored_bytes};
+use super::format::{ClassRow, HOSTS_PER_BLOCK, LABEL_END, class_width, stored_bytes};
 use super::read::FilterLists;
 use crate::bytes::wire::{array, bytes, u32_at};
 use crate::error::{Error, Result};
 use crate::snapshot::format::Section;
-use crate::snapshot::index::{self, BUCKET_LEN, Load, Probe};
+use crate::snapshot::index::{self, BUCKET_LEN, Load};
 use crate::url::is_address;
 
 /// The most hosts that are compared with one suffix. A tag has 16 bits, so an honest index hardly
@@ -35,13 +35,16 @@ impl FilterLists {
     /// The number of a host, whether or not the filter has it.
     #[cfg(test)]
     pub(super) fn find_host(&self, host: &[u8]) -> Result<Option<u32>> {
-        self.find_hashed(host, hash_host(host, self.file.seed()))
+        self.find_hashed(host, super::format::hash_host(host, self.file.seed()))
     }
 
     /// Whether the index has a host with the tag of this one.
     #[cfg(test)]
     pub(super) fn has_candidate(&self, host: &[u8]) -> bool {
-        index::probe(self.buckets(), hash_host(host, self.file.seed())) != Probe::ABSENT
+        index::probe(
+            self.buckets(),
+            super::format::hash_host(host, self.file.seed()),
+        ) != index::Probe::ABSENT
     }
 
     /// Whether the host with a number has this text.
