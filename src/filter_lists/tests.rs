@@ -321,6 +321,44 @@ fn a_report_counts_each_kind_of_line() {
     assert_eq!(report.examples[0].text, "0.0.0.0 com b.example");
 }
 
+/// A project publishes the same domains in these forms, each with comments of its kind.
+#[test]
+fn the_forms_of_one_list_compile_to_the_same_bytes() {
+    let domains = [
+        "0.go8.example",
+        "ads.example",
+        "xn--bcher-kva.example",
+        "b_d.example",
+    ];
+    let forms = [
+        ("# a list\n", "", ""),
+        ("# a list\n", "0.0.0.0 ", ""),
+        (
+            "#\t<localhost>\n127.0.0.1 localhost\n",
+            "127.0.0.1\t",
+            " # seen",
+        ),
+        ("! Title: a list\n", "||", "^"),
+        ("# a list\n", "server=/", "/"),
+        ("# a list\n", "address=/", "/0.0.0.0"),
+        ("# a list\n", "*.", ""),
+    ];
+    let compiled = forms.map(|(head, before, after)| {
+        let lines = domains.map(|domain| format!("{before}{domain}{after}\r\n"));
+        let text = head.to_owned() + &lines.concat();
+        let mut compiler = ListCompiler::new();
+        let report = compiler
+            .add("own", ListKind::Block, text.as_bytes())
+            .unwrap();
+        assert_eq!(report.entries, domains.len() as u64, "{text}");
+        assert_eq!(report.examples, [], "{text}");
+        compiler.finish().unwrap().to_vec().unwrap()
+    });
+    for (bytes, form) in compiled.iter().zip(forms) {
+        assert!(*bytes == compiled[0], "{form:?}");
+    }
+}
+
 #[test]
 fn an_empty_list_has_no_lines() {
     assert_eq!(report_of(b""), ListReport::default());
