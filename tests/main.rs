@@ -63,6 +63,8 @@ mod shell;
 mod signals;
 mod singular;
 mod site;
+#[cfg(unix)]
+mod slurm;
 mod snapshot_option;
 mod snapshots;
 mod spec;
