@@ -10,7 +10,7 @@ _MAP_PARTITIONS = (
     'judge its partitions: frame["url"].map_partitions(snapshot.allowed, agents, meta=("allowed", "boolean"))'
 )
 _MAP_BATCHES = 'judge its batches: pl.col("url").map_batches(judge, return_dtype=pl.Boolean, is_elementwise=True)'
-_SPARK = "register a function: robosieve.spark.register(spark, path, agent)"
+_SPARK = "register a function: robosieve.spark.register_allowed(spark, path, agents=agents)"
 _RAY = 'judge its batches: dataset.map_batches(judge, batch_format="pyarrow")'
 #: Columns without values, by library and class, and how their libraries judge them.
 _LAZY = {

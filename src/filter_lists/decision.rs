@@ -152,7 +152,7 @@ impl<'l> ListMatch<'l> {
         self.lists().collect::<Vec<_>>().join(",")
     }
 
-    /// The positions of these lists in [`ListsMetadata::lists`], ascending.
+    /// The positions of these lists in [`ListsMetadata::lists`](super::ListsMetadata::lists), ascending.
     pub fn list_numbers(&self) -> impl Iterator<Item = usize> + use<'l> {
         // A set of a damaged file has no lists.
         let lists = self.lists.lists_of(self.decision.set).unwrap_or_default();

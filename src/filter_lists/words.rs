@@ -216,7 +216,7 @@ impl WordSearch<'_> {
     /// The same for a URL with a plain origin of `origin_len` bytes and a rest of `rest_len` bytes,
     /// which are at the start of `text`.
     ///
-    /// Cost: linear in the URL; some 80 ns for most, and two to three times that with substrings.
+    /// Cost: linear in the URL; some 80 ns for most, and twice that with substrings.
     #[inline(always)]
     pub(crate) fn find_plain(
         &mut self,

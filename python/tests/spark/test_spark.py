@@ -200,6 +200,9 @@ def test_allowed_urls_are_those_that_filter_keeps(spark, program, snapshot, tabl
     assert [row.found for row in nulls.select(function("url").alias("found")).collect()] == [None, False]
     with pytest.raises(ValueError, match="require"):
         register_allowed(spark, snapshot, agents="GPTBot", require="both")
+    # The advice is the call above.
+    with pytest.raises(TypeError, match=r"spark\.register_allowed\(spark, path, agents=agents\)"):
+        robosieve.Snapshot(snapshot).allowed(frame["url"], AGENTS)
 
 
 def test_columns_equal_the_command_line(spark, snapshot, table, letters):
