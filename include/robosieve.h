@@ -178,25 +178,6 @@ typedef int32_t robosieve_agent_match;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// The number of agents that must be allowed to fetch a row, for it to count as allowed.
-enum robosieve_require
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : int32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-  // All agents of the judge.
-  ROBOSIEVE_REQUIRE_ALL = 0,
-  // One agent or more.
-  ROBOSIEVE_REQUIRE_ANY = 1,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum robosieve_require robosieve_require;
-#else
-typedef int32_t robosieve_require;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
-
 // The verdict on a row without a time, where each row is judged as of its own.
 enum robosieve_no_time
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -213,6 +194,25 @@ enum robosieve_no_time
 typedef enum robosieve_no_time robosieve_no_time;
 #else
 typedef int32_t robosieve_no_time;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// The number of agents that must be allowed to fetch a row, for it to count as allowed.
+enum robosieve_require
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // All agents of the judge.
+  ROBOSIEVE_REQUIRE_ALL = 0,
+  // One agent or more.
+  ROBOSIEVE_REQUIRE_ANY = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum robosieve_require robosieve_require;
+#else
+typedef int32_t robosieve_require;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
