@@ -74,9 +74,10 @@ impl TestDir {
         self.done_line("filter -q -s s -a MyBot --out-dir one --unknown-to one-new parts");
         for (found, expected) in [("kept", "one"), ("new", "one-new")] {
             for number in 1..=5 {
-                let bytes = |dir: &str| self.read(&format!("{dir}/{number}.txt"));
-                assert!(!bytes(expected).is_empty());
-                assert!(bytes(found) == bytes(expected), "{found}/{number}.txt");
+                let expected = self.read(&format!("{expected}/{number}.txt"));
+                let found = format!("{found}/{number}.txt");
+                assert!(!expected.is_empty());
+                assert!(self.read(&found) == expected, "{found}");
             }
         }
     }

@@ -100,7 +100,8 @@ fn named_value<T: NamedValue>(option: &str, given: &Bound<'_, PyAny>) -> PyResul
     if let Ok(name) = given.extract::<String>() {
         return named(option, &name);
     }
-    let (shown, names) = (given.repr()?, names_of(T::NAMES));
+    let shown = given.repr()?;
+    let names = names_of(T::NAMES);
     Err(PyValueError::new_err(format!(
         "{option}={shown}; give one of {names}"
     )))

@@ -132,6 +132,12 @@ impl Array {
             .map_err(unexpected)
     }
 
+    /// The values of an array of booleans; a null has any value.
+    fn booleans(&self) -> BooleanBuffer {
+        let data = &self.data;
+        BooleanBuffer::new(data.buffers()[0].clone(), data.offset(), data.len())
+    }
+
     /// The values of numbers or booleans as a NumPy array; a null has any value.
     fn numpy_values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let buffer = &self.data.buffers()[0];
@@ -139,8 +145,7 @@ impl Array {
             return numpy_array(py, buffer.as_slice(), self.type_name());
         }
         // A bit in Arrow, a byte in NumPy.
-        let bits = BooleanBuffer::new(buffer.clone(), self.data.offset(), self.data.len());
-        let bytes: Vec<u8> = bits.iter().map(u8::from).collect();
+        let bytes: Vec<u8> = self.booleans().iter().map(u8::from).collect();
         numpy_array(py, &bytes, "bool")
     }
 
@@ -152,8 +157,8 @@ impl Array {
         }
         Ok(match data.data_type() {
             DataType::Boolean => {
-                let bits = BooleanBuffer::new(data.buffers()[0].clone(), data.offset(), data.len());
-                PyBool::new(py, bits.value(row)).to_owned().into_any()
+                let value = self.booleans().value(row);
+                PyBool::new(py, value).to_owned().into_any()
             }
             DataType::Int8 => data.buffer::<i8>(0)[row].into_pyobject(py)?.into_any(),
             DataType::Int64 => data.buffer::<i64>(0)[row].into_pyobject(py)?.into_any(),

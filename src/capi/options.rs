@@ -298,9 +298,13 @@ mod tests {
 
     #[test]
     fn every_number_of_required_agents_has_its_meaning() {
-        let of = |value: robosieve_require| require_of("require", value as i32).unwrap();
-        assert_eq!(of(robosieve_require::All), Require::All);
-        assert_eq!(of(robosieve_require::Any), Require::Any);
+        let values = [
+            (robosieve_require::All, Require::All),
+            (robosieve_require::Any, Require::Any),
+        ];
+        for (value, expected) in values {
+            assert_eq!(require_of("require", value as i32).unwrap(), expected);
+        }
         assert!(require_of("require", 2).is_err() && require_of("require", -1).is_err());
     }
 

@@ -109,12 +109,18 @@ impl FilterLists {
         let Some(before) = set.checked_sub(1).filter(|_| set < count) else {
             return Err(Error::corrupt(format!("a set of lists {set} of {count}")));
         };
-        let ends = |set: usize| u32_at(sets, 4 + 4 * set, "the end of a set");
-        let (start, end) = (ends(before)? as usize, ends(set)? as usize);
+        let start = u32_at(sets, 4 + 4 * before, "the end of a set")? as usize;
+        let end = u32_at(sets, 4 + 4 * set, "the end of a set")? as usize;
         let ends_len = count.saturating_mul(4).saturating_add(4);
         let at = start.saturating_mul(2).saturating_add(ends_len);
         let len = end.saturating_sub(start).saturating_mul(2);
         Ok(bytes(sets, at, len, "a set of lists")?.as_chunks().0)
+    }
+
+    /// The text of a word.
+    fn word(&self, word: u32) -> Result<String> {
+        let text = word_text(&self.file, word)?;
+        Ok(String::from_utf8_lossy(text).into_owned())
     }
 
     /// The first list of a set.
@@ -183,17 +189,14 @@ impl<'l> ListMatch<'l> {
     fn entry_text(&self) -> Result<String> {
         let mark = if self.is_exception() { "@@" } else { "" };
         let lists = self.lists;
-        let word_text = |word| {
-            word_text(&lists.file, word).map(|text| String::from_utf8_lossy(text).into_owned())
-        };
         Ok(match self.decision.entry {
-            EntryPlace::Word { word } => format!("word:{}", word_text(word)?),
-            EntryPlace::Substring { word } => format!("substring:{}", word_text(word)?),
+            EntryPlace::Word { word } => format!("word:{}", lists.word(word)?),
+            EntryPlace::Substring { word } => format!("substring:{}", lists.word(word)?),
             EntryPlace::SoftWords { first, last } if first == last => {
-                format!("soft:{}", word_text(first)?)
+                format!("soft:{}", lists.word(first)?)
             }
             EntryPlace::SoftWords { first, last } => {
-                format!("soft:{},{}", word_text(first)?, word_text(last)?)
+                format!("soft:{},{}", lists.word(first)?, lists.word(last)?)
             }
             EntryPlace::Domain { host } => format!("{mark}{}", lists.host_text(host)?),
             EntryPlace::Host { host } => {

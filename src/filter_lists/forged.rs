@@ -1032,8 +1032,7 @@ fn zero_bytes_in_paths_are_compared() {
     }
 }
 
-/// The automaton of equal substrings, of which one ends everywhere in the others, takes memory by the
-/// square of their number.
+/// The search for a substring is a binary one, and its comparisons read at most the longest word.
 #[test]
 fn substrings_that_do_not_ascend_are_refused_at_opening() {
     let honest = compile_with(

@@ -372,6 +372,9 @@ impl WordRow {
     }
 }
 
+/// The factor of multiplicative hashes: 2^64 divided by the golden ratio (Knuth, volume 3, section 6.4).
+pub(super) const HASH_MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
+
 /// A Bloom filter with one or two bits for a word, both in one of its units of eight bytes. It has 64
 /// to 128 bits per word, so that of a thousand words it fits into the first-level cache. It dismisses
 /// nearly all tokens.
@@ -456,7 +459,7 @@ impl<'f> WordFilter<'f> {
     fn hash(tail: u64, len: usize) -> u64 {
         // The bytes before a shorter token.
         let before = 64 - 8 * len.min(8) as u32;
-        (tail.wrapping_shr(before) ^ len as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+        (tail.wrapping_shr(before) ^ len as u64).wrapping_mul(HASH_MULTIPLIER)
     }
 }
 

@@ -147,6 +147,6 @@ impl<'f> HostRows<'f> {
 
 /// The number of bytes at the start that are equal.
 #[inline]
-fn common_len(text: impl Iterator<Item = u8>, other: &[u8]) -> usize {
+pub(super) fn common_len(text: impl Iterator<Item = u8>, other: &[u8]) -> usize {
     text.zip(other).take_while(|(a, b)| a == *b).count()
 }

@@ -45,7 +45,8 @@ impl<'o> OriginParts<'o> {
     /// The parts of a canonical key.
     pub(super) fn of(key: &'o [u8]) -> Option<Self> {
         let scheme_end = memchr::memmem::find(key, b"://")?;
-        let (scheme, authority) = (key.get(..scheme_end)?, key.get(scheme_end + 3..)?);
+        let scheme = key.get(..scheme_end)?;
+        let authority = key.get(scheme_end + 3..)?;
         // Colons within an IPv6 address are before its bracket.
         let port_at = match memchr::memrchr(b']', authority) {
             Some(bracket) => bracket + 1,

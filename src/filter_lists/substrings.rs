@@ -9,8 +9,9 @@
 //! A filter hashes a fixed number of letters, and no more than its shortest substring has. So
 //! substrings of one, two and three letters have a filter each, and all longer ones another.
 
-use super::format::WordRow;
-use super::words::{MAX_WORD, word_count, word_text};
+use super::format::{HASH_MULTIPLIER, WordRow};
+use super::hosts::common_len;
+use super::words::{LOWER_CASE, MAX_WORD, word_count, word_text};
 use crate::error::{Error, Result};
 use crate::snapshot::format::Section;
 use crate::snapshot::section_file::SectionFile;
@@ -117,7 +118,7 @@ impl Substrings {
         };
         let mut place = after - 1;
         let common = match last_key == key {
-            true => common_len(self.text(file, place)?, text),
+            true => common_len(text.iter().copied(), self.text(file, place)?),
             false => (last_key ^ key).leading_zeros() as usize / 8,
         };
         while let Some(substring) = self.substrings.get(place) {
@@ -166,13 +167,13 @@ impl Substrings {
 
 /// A Bloom filter of the first letters of substrings, with one bit for each.
 ///
-/// Its size is fixed, so that the loop over all places of a URL has no bounds check, and half of the
-/// first-level cache holds it. Of 1,000 substrings, one place in 130 is a false hit, and of 10,000 one
+/// Its size is fixed, so that the loop over all places of a URL has no bounds check, and it takes at
+/// most half of a first-level cache. Of 1,000 substrings, one place in 130 is a false hit, and of 10,000 one
 /// in 13.
 #[derive(Clone, Debug)]
 struct PrefixFilter {
-    /// The hash of a window is the highest bits of its product with this number. Of the window, whose
-    /// first letters are the lowest bytes, only so many bytes count as are hashed.
+    /// The hash of a window is its product with this number, which ends in zeros: they shift the
+    /// letters that are not hashed out of the product.
     multiplier: u64,
     units: Box<[u64; PrefixFilter::UNITS]>,
 }
@@ -199,10 +200,10 @@ impl PrefixFilter {
         filters
     }
 
-    /// The filter of substrings that have this number of letters or more, of which it hashes so many.
+    /// The filter that hashes the first `letters` letters of these substrings. None is shorter.
     fn new(texts: &[&[u8]], letters: usize) -> Self {
         let mut filter = Self {
-            multiplier: 0x9E37_79B9_7F4A_7C15 << (64 - 8 * letters),
+            multiplier: HASH_MULTIPLIER << (64 - 8 * letters),
             units: Box::new([0; Self::UNITS]),
         };
         for text in texts {
@@ -255,9 +256,6 @@ impl Letters {
     /// The letters that are copied at a time. Most tokens are shorter.
     const STEP: usize = 16;
 
-    /// This bit tells the letters of lower case from those of upper case, and digits have it.
-    const LOWER_CASE: u8 = 0x20;
-
     /// Removes all, and makes room for the letters of a text of `len` bytes.
     pub(super) fn clear_for(&mut self, len: usize) {
         self.len = 0;
@@ -287,14 +285,14 @@ impl Letters {
     fn write_long(&mut self, token: &[u8]) {
         if let Some(to) = self.bytes.get_mut(self.len..self.len + token.len()) {
             for (to, from) in to.iter_mut().zip(token) {
-                *to = from | Self::LOWER_CASE;
+                *to = from | LOWER_CASE;
             }
         }
     }
 
     #[inline(always)]
     fn lower_case(step: [u8; Self::STEP]) -> [u8; Self::STEP] {
-        step.map(|byte| byte | Self::LOWER_CASE)
+        step.map(|byte| byte | LOWER_CASE)
     }
 }
 
@@ -305,10 +303,4 @@ fn first_letters(text: &[u8]) -> u64 {
         *to = *from;
     }
     u64::from_be_bytes(letters)
-}
-
-/// The number of bytes that two texts begin with in common.
-fn common_len(text: &[u8], other: &[u8]) -> usize {
-    let pairs = text.iter().zip(other);
-    pairs.take_while(|(byte, other)| byte == other).count()
 }

@@ -8,7 +8,7 @@
 //! Vector instructions find the letters and digits of a URL, one bit for each byte. Each token then
 //! reads one unit of a filter, which dismisses nearly all of them, and the texts of the words decide
 //! about the rest: a binary search. An automaton of all words (aho-corasick) took two to four times as
-//! long, because it reads a state per byte. Substrings need one.
+//! long, because it reads a state per byte. [`substrings`](super::substrings) has the search for those.
 //!
 //! A URL is searched where it is. Only one with percent escapes or a fragment is copied: the copy of
 //! all took a quarter of the time.
@@ -52,6 +52,9 @@ pub(crate) struct WordMemory {
 /// The bytes of a token's end that its hash reads.
 const TAIL: usize = 8;
 
+/// This bit tells the letters of lower case from those of upper case, and digits have it.
+pub(super) const LOWER_CASE: u8 = 0x20;
+
 /// The bytes that one vector step scans.
 const BLOCK: usize = 64;
 
@@ -94,7 +97,7 @@ fn hex(digit: u8) -> Option<u8> {
 /// A letter in lower case, a digit as it is, and 0 for every other byte.
 #[inline(always)]
 pub(super) fn fold(byte: u8) -> u8 {
-    let lower = byte | 0x20;
+    let lower = byte | LOWER_CASE;
     let is_letter = lower.wrapping_sub(b'a') < 26;
     let is_digit = byte.wrapping_sub(b'0') < 10;
     if is_letter | is_digit { lower } else { 0 }
@@ -491,13 +494,12 @@ fn padded(text: &[u8]) -> [u8; TAIL + BLOCK] {
 /// The eight bytes before the end of a token in a block, its letters in lower case.
 #[inline(always)]
 fn tail_before(block: &[u8; TAIL + BLOCK], end: usize) -> u64 {
-    // This bit tells the letters of lower case from those of upper case, and digits have it.
-    const LOWER_CASE: u64 = u64::from_le_bytes([0x20; TAIL]);
+    const ALL_LOWER_CASE: u64 = u64::from_le_bytes([LOWER_CASE; TAIL]);
     match block
         .get(end..end + TAIL)
         .and_then(|tail| tail.first_chunk())
     {
-        Some(tail) => u64::from_le_bytes(*tail) | LOWER_CASE,
+        Some(tail) => u64::from_le_bytes(*tail) | ALL_LOWER_CASE,
         None => 0,
     }
 }

@@ -365,7 +365,8 @@ mod tests {
 
     #[test]
     fn urls_are_allowed_to_all_agents_or_to_any() {
-        let (full, last) = ([u64::MAX, 0b111], [0, 0b100]);
+        let full = [u64::MAX, 0b111];
+        let last = [0, 0b100];
         // The verdicts, the number of agents, and whether all of them and any of them may fetch.
         let cases = [
             (VerdictBits::Word(0b1), 1, true, true),
