@@ -156,8 +156,8 @@ pub enum ErrorKind {
     },
     /// An input that is not a robots.txt archive of a known format.
     #[error(
-        "{what}; give a WARC file, a JSONL file (either may be .gz or .zst), a captures file or a \
-         directory of robots.txt files"
+        "{what}; give a WARC, ARC or JSONL file (each may be .gz or .zst), a WACZ file, a captures \
+         file or a directory of robots.txt files"
     )]
     UnknownSource {
         /// The actual format.

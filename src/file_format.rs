@@ -198,7 +198,6 @@ impl FileFormat {
             Self::SevenZip => "unpack it first (7z x)",
             Self::Rar => "unpack it first (unrar x)",
             Self::Tar => "unpack it first (tar -xf)",
-            Self::Arc => "convert it to WARC first (warcio recompress)",
             Self::Utf16 => "convert it to UTF-8 first (iconv -f UTF-16 -t UTF-8)",
             _ => return None,
         })
@@ -212,7 +211,9 @@ impl FileFormat {
         let remedy = match format {
             Self::Gzip | Self::Zstd => "compressed twice; decompress it once first",
             Self::Captures => "compile it first",
-            Self::Warc => "compile it, or write its URLs to a list first, as annotate does",
+            Self::Warc | Self::Arc => {
+                "compile it, or write its URLs to a list first, as annotate does"
+            }
             Self::Snapshot => "name it as the snapshot; a list holds URLs, one per line",
             Self::Parquet if is_packed => {
                 "compressed as a whole: decompress it first, Parquet compresses inside"

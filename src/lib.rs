@@ -115,6 +115,8 @@ mod agent;
 #[cfg(feature = "analysis")]
 mod analysis;
 #[cfg(target_pointer_width = "64")]
+mod arc;
+#[cfg(target_pointer_width = "64")]
 mod archive;
 #[cfg(target_pointer_width = "64")]
 mod atomic;
@@ -191,6 +193,8 @@ mod time_span;
 mod time_text;
 mod url;
 #[cfg(target_pointer_width = "64")]
+mod wacz;
+#[cfg(target_pointer_width = "64")]
 mod warc;
 
 #[cfg(feature = "analysis")]
@@ -200,7 +204,7 @@ pub use analysis::{census, diff, export};
 pub mod output {
     //! Output files that appear whole or not at all, and overwrite no input.
     pub use crate::atomic::output_file::OutputFile;
-    pub use crate::atomic::output_name::OutputFormat;
+    pub use crate::atomic::output_name::{OutputFormat, name_after_input};
     pub use crate::atomic::overwrite_guard::OverwriteGuard;
     pub use crate::atomic::{is_standard_stream, remove_unfinished};
 }

@@ -227,7 +227,7 @@ are read as they are.
 WARC, WET and WAT files are lists of records. Each is judged by its WARC-Target-URI, and goes to \
 its output with its bytes and its gzip member. A secondary record, such as \
 urn:text:https://e.example/, is judged by the URL of its page. The warcinfo records are kept. \
-docs/WARC.md has the details.
+Records of ARC and WACZ files are written as WARC. docs/WARC.md has the details.
 
 The outputs of one run appear together or not at all. An output must not be a file that the run \
 reads, and its file extension must fit the format. Devices, pipes and open files (/dev/stdout, \

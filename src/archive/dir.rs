@@ -73,12 +73,12 @@ fn is_named_as_archive(path: &Path) -> bool {
         .iter()
         .find_map(|ending| name.strip_suffix(ending))
         .unwrap_or(&name);
-    [".warc", ".jsonl", ".ndjson", ".captures"]
+    [".warc", ".arc", ".wacz", ".jsonl", ".ndjson", ".captures"]
         .iter()
         .any(|ending| name.ends_with(ending))
 }
 
-/// Whether the file begins as a WARC archive or a captures file, compressed or not; `false` if it
+/// Whether the file begins as a WARC or ARC archive or a captures file, compressed or not; `false` if it
 /// cannot be read.
 fn holds_archive(path: &Path) -> bool {
     let Ok(mut decoder) = File::open(path).and_then(Decoder::new) else {
@@ -87,7 +87,7 @@ fn holds_archive(path: &Path) -> bool {
     while decoder.peeked().len() < ENOUGH && decoder.peek_more().unwrap_or(false) {}
     matches!(
         FileFormat::of(decoder.peeked()),
-        Some(FileFormat::Warc | FileFormat::Captures)
+        Some(FileFormat::Warc | FileFormat::Arc | FileFormat::Captures)
     )
 }
 
@@ -225,6 +225,8 @@ mod tests {
             "a.jsonl.zst",
             "A.NDJSON",
             "2026.captures",
+            "IA-001102.arc.gz",
+            "crawl.wacz",
         ] {
             assert!(is_archive(Path::new(name)), "{name}");
         }

@@ -4,8 +4,7 @@ use super::capture::{Capture, CaptureAnswer, CapturedResponse, is_cut_short};
 use super::entry_buffer::EntryBuffer;
 use super::http::{self, BodyHeaders, Recorder, max_age};
 use super::json_values::{Headers, Scalar, body_like_key};
-use super::read_context::{MeteredReader, ReadContext};
-use crate::decode::Decoder;
+use super::read_context::{ArchiveDecoder, ReadContext};
 use crate::error::{Error, Result};
 use crate::file_format::without_mark;
 use crate::time_text::parse_time;
@@ -27,7 +26,7 @@ pub(crate) struct JsonlLine {
 
 /// The lines of a JSONL file that are not blank, one by one.
 pub(super) struct JsonlReader<'r> {
-    input: Decoder<MeteredReader<'r>>,
+    input: ArchiveDecoder<'r>,
     context: &'r ReadContext,
     buffer: EntryBuffer,
     /// The number of the last line, from 1.
@@ -39,7 +38,7 @@ pub(super) struct JsonlReader<'r> {
 }
 
 impl<'r> JsonlReader<'r> {
-    pub(super) fn new(input: Decoder<MeteredReader<'r>>, context: &'r ReadContext) -> Self {
+    pub(super) fn new(input: ArchiveDecoder<'r>, context: &'r ReadContext) -> Self {
         Self {
             input,
             context,

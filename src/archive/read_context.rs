@@ -1,5 +1,6 @@
 //! The state that all readers of a compilation share: counts, and the decision to skip damage.
 
+use crate::decode::Decoder;
 use crate::error::{Error, Result};
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,6 +29,14 @@ impl ReadContext {
     pub(super) fn uncount(&self, bytes: u64) {
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);
     }
+}
+
+/// The decoded bytes of an archive. Its reader counts those of the file.
+pub(super) type ArchiveDecoder<'r> = Decoder<Box<dyn Read + Send + 'r>>;
+
+/// A decoder of a reader of any kind.
+pub(super) fn archive_decoder<'r>(reader: impl Read + Send + 'r) -> io::Result<ArchiveDecoder<'r>> {
+    Decoder::new(Box::new(reader) as Box<dyn Read + Send + 'r>)
 }
 
 /// A reader that counts its bytes.

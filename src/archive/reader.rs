@@ -4,14 +4,16 @@ use super::capture::EntryContent;
 use super::captures_file::{BlockReader, CapturesBlock};
 use super::dir::{self, DirectoryReader, RobotsFile};
 use super::jsonl::{JsonlLine, JsonlReader};
-use super::read_context::{MeteredReader, ReadContext};
+use super::read_context::{ArchiveDecoder, MeteredReader, ReadContext, archive_decoder};
 use super::warc::{PlainFile, WarcReader, WarcRecord};
+use crate::arc::{ARC_MAGIC, ArcReader};
 use crate::atomic::is_standard_stream;
 use crate::decode::{Decoder, read_whole, refuse_by_name, standard_input};
 use crate::error::{Error, ErrorKind, Remedy, Result};
-use crate::file_format::{CAPTURES_MAGIC, FileFormat, WARC_MAGIC, without_mark};
+use crate::file_format::{CAPTURES_MAGIC, ENOUGH, FileFormat, WARC_MAGIC, without_mark};
+use crate::wacz;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 
 /// One input, not yet opened.
@@ -22,7 +24,7 @@ pub(crate) enum ArchiveInput<'r> {
     Reader(&'r Path, Box<dyn Read + Send + 'r>),
 }
 
-/// The entries of one input: WARC, JSONL or captures, compressed or not, or a directory.
+/// The entries of one input: WARC, ARC, JSONL or captures, compressed or not, a WACZ or a directory.
 pub(crate) struct ArchiveReader<'r> {
     /// For errors.
     name: &'r Path,
@@ -32,9 +34,18 @@ pub(crate) struct ArchiveReader<'r> {
 enum FormatReader<'r> {
     Warc(WarcReader<'r>),
     Jsonl(JsonlReader<'r>),
-    Captures(BlockReader<Decoder<MeteredReader<'r>>>, &'r ReadContext),
+    Captures(BlockReader<ArchiveDecoder<'r>>, &'r ReadContext),
     Directory(DirectoryReader<'r>),
+    Wacz(WaczReader<'r>),
     Empty,
+}
+
+/// The WARC files in a WACZ, one after the other.
+struct WaczReader<'r> {
+    members: std::vec::IntoIter<wacz::Member>,
+    /// The one that is read, and its name for errors.
+    current: Option<(PathBuf, Box<FormatReader<'r>>)>,
+    context: &'r ReadContext,
 }
 
 /// One entry of an archive: cheap to cut out on the reader's thread, parsed later on another.
@@ -105,28 +116,61 @@ impl<'r> ArchiveReader<'r> {
     /// # Errors
     /// Failed reads, and damage that is not skipped; all name the file.
     pub(crate) fn next_entry(&mut self) -> Result<Option<ArchiveEntry>> {
-        let entry = match &mut self.format {
-            FormatReader::Warc(reader) => reader
+        self.format.next_entry().map_err(|err| err.at(self.name))
+    }
+}
+
+impl FormatReader<'_> {
+    fn next_entry(&mut self) -> Result<Option<ArchiveEntry>> {
+        match self {
+            Self::Warc(reader) => reader
                 .next_record()
                 .map(|record| record.map(ArchiveEntry::Warc)),
-            FormatReader::Jsonl(reader) => {
-                reader.next_line().map(|line| line.map(ArchiveEntry::Jsonl))
-            }
-            FormatReader::Captures(reader, context) => match reader.next_block() {
+            Self::Jsonl(reader) => reader.next_line().map(|line| line.map(ArchiveEntry::Jsonl)),
+            Self::Captures(reader, context) => match reader.next_block() {
                 Ok(block) => Ok(block.map(ArchiveEntry::Captures)),
                 Err(err) => context.skip_damage(err).map(|()| None),
             },
-            FormatReader::Directory(reader) => Ok(reader.next_file().map(ArchiveEntry::File)),
-            FormatReader::Empty => Ok(None),
-        };
-        entry.map_err(|err| err.at(self.name))
+            Self::Directory(reader) => Ok(reader.next_file().map(ArchiveEntry::File)),
+            Self::Wacz(reader) => reader.next_entry(),
+            Self::Empty => Ok(None),
+        }
+    }
+}
+
+impl WaczReader<'_> {
+    fn next_entry(&mut self) -> Result<Option<ArchiveEntry>> {
+        loop {
+            if let Some((name, reader)) = &mut self.current
+                && let Some(entry) = reader.next_entry().map_err(|err| err.at(name))?
+            {
+                return Ok(Some(entry));
+            }
+            let Some(member) = self.members.next() else {
+                return Ok(None);
+            };
+            let name = member.path();
+            let content = member.open().map_err(|err| Error::io(&name, err))?;
+            let reader = open_stream(content, self.context, None).map_err(|err| err.at(&name))?;
+            self.current = Some((name, Box::new(reader)));
+        }
     }
 }
 
 /// Opens an archive, which must not end before its length at opening.
 fn open_file<'r>(path: &Path, context: &'r ReadContext) -> Result<FormatReader<'r>> {
-    let file = File::open(path)?;
+    let mut file = File::open(path)?;
     let metadata = file.metadata()?;
+    // The directory of a zip archive is at its end, so a pipe is not read as one.
+    if metadata.is_file()
+        && let Some(members) = wacz::members(path, &start_of(&mut file)?)?
+    {
+        return Ok(FormatReader::Wacz(WaczReader {
+            members: members.into_iter(),
+            current: None,
+            context,
+        }));
+    }
     // A compressed file has at least a header, so an empty one lost its content.
     if metadata.is_file()
         && metadata.len() == 0
@@ -143,18 +187,31 @@ fn open_file<'r>(path: &Path, context: &'r ReadContext) -> Result<FormatReader<'
     open_stream(read_whole(file), context, plain)
 }
 
+/// The first bytes of a file, which are read again.
+fn start_of(file: &mut File) -> std::io::Result<Vec<u8>> {
+    let mut start = Vec::new();
+    file.by_ref().take(ENOUGH as u64).read_to_end(&mut start)?;
+    file.rewind()?;
+    Ok(start)
+}
+
 /// Detects the format of a stream; with damage before it, after that.
 fn open_stream<'r>(
     inner: Box<dyn Read + Send + 'r>,
     context: &'r ReadContext,
     mut plain: Option<PlainFile>,
 ) -> Result<FormatReader<'r>> {
-    let mut decoder = Decoder::new(MeteredReader { inner, context })?;
+    let mut decoder = archive_decoder(MeteredReader { inner, context })?;
     // The format shows only in decoded bytes, so a damaged start is skipped first.
     loop {
         match detect_format(&mut decoder) {
             Ok(ArchiveFormat::Warc) => {
                 let reader = WarcReader::new(decoder, context, plain.take());
+                return Ok(FormatReader::Warc(reader));
+            }
+            Ok(ArchiveFormat::Arc) => {
+                let converted = archive_decoder(ArcReader::new(decoder))?;
+                let reader = WarcReader::new(converted, context, None);
                 return Ok(FormatReader::Warc(reader));
             }
             Ok(ArchiveFormat::Jsonl) => {
@@ -198,6 +255,7 @@ pub(crate) fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ArchiveFormat {
     Warc,
+    Arc,
     Jsonl,
     Captures,
     /// White space at most.
@@ -207,7 +265,7 @@ enum ArchiveFormat {
 /// The most white space before the first byte that shows the format.
 const MAX_BLANK: usize = 1 << 20;
 
-/// Peeks at the stream until its format is clear: eight bytes after the white space, or the end.
+/// Peeks at the stream until its format is clear: eleven bytes after the white space, or the end.
 /// One peek may return fewer bytes, for example at the end of a gzip member.
 fn detect_format<R: Read>(decoder: &mut Decoder<R>) -> Result<ArchiveFormat> {
     let mut wanted = 0;
@@ -227,13 +285,17 @@ fn detect_format<R: Read>(decoder: &mut Decoder<R>) -> Result<ArchiveFormat> {
         if start.starts_with(WARC_MAGIC) {
             return Ok(ArchiveFormat::Warc);
         }
+        if start.starts_with(ARC_MAGIC) {
+            return Ok(ArchiveFormat::Arc);
+        }
         if start.first() == Some(&b'{') {
             return Ok(ArchiveFormat::Jsonl);
         }
         if !more && start.is_empty() && decoder.peeked().len() < MAX_BLANK {
             return Ok(ArchiveFormat::Empty);
         }
-        if !more || start.len() >= CAPTURES_MAGIC.len() {
+        // The longest of the magic numbers.
+        if !more || start.len() >= ARC_MAGIC.len() {
             return Err(unknown_format(start));
         }
     }
@@ -294,10 +356,18 @@ mod tests {
             (vec![], Empty),
             (b" \r\n \n \n".to_vec(), Empty),
             (gzip(b""), Empty),
+            (b"filedesc://x.arc 0.0.0.0 ".to_vec(), Arc),
+            (two_members(b"filed", b"esc://x.arc"), Arc),
         ] {
             assert_eq!(format(&bytes).ok(), Some(expected), "{bytes:?}");
         }
-        for bytes in [&b"WARC"[..], b"<html>", b"x", &[b' '; MAX_BLANK + 1]] {
+        for bytes in [
+            &b"WARC"[..],
+            b"filedesc:/x.arc",
+            b"<html>",
+            b"x",
+            &[b' '; MAX_BLANK + 1],
+        ] {
             assert!(format(bytes).is_err());
         }
     }

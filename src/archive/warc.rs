@@ -6,8 +6,8 @@ use super::capture::{
 use super::entry_buffer::EntryBuffer;
 use super::http::{self, MAX_KEPT, headers};
 use super::payload_digest;
-use super::read_context::{MeteredReader, ReadContext};
-use crate::decode::Decoder;
+use super::read_context::{ArchiveDecoder, ReadContext};
+use crate::arc;
 use crate::digest::Digest;
 use crate::error::{Error, ErrorKind, Result};
 use crate::file_format::WARC_MAGIC;
@@ -219,7 +219,7 @@ fn is_robots_url(url: &[u8]) -> bool {
 /// next one. In a plain file, the reader goes back to the block and looks for a line that begins a
 /// record.
 pub(super) struct WarcReader<'r> {
-    input: Decoder<MeteredReader<'r>>,
+    input: ArchiveDecoder<'r>,
     context: &'r ReadContext,
     /// The file, if its records may be read again.
     file: Option<PlainFile>,
@@ -297,7 +297,7 @@ impl PlainFile {
 
 impl<'r> WarcReader<'r> {
     pub(super) fn new(
-        input: Decoder<MeteredReader<'r>>,
+        input: ArchiveDecoder<'r>,
         context: &'r ReadContext,
         file: Option<PlainFile>,
     ) -> Self {
@@ -509,7 +509,7 @@ impl<'r> WarcReader<'r> {
     fn disproves(&self, record: &WarcRecord, err: &Error) -> bool {
         match err.kind() {
             ErrorKind::Damaged { offset, .. } if self.input.is_gzip() => *offset <= record.end,
-            ErrorKind::Damaged { what, .. } => what == MISPLACED,
+            ErrorKind::Damaged { what, .. } => what == MISPLACED || what == arc::MISPLACED,
             _ => true,
         }
     }
@@ -546,6 +546,7 @@ pub(crate) fn without_brackets(uri: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::archive::read_context::{MeteredReader, archive_decoder};
     use crate::decode::read_whole;
     use std::io::Write;
 
@@ -575,7 +576,7 @@ mod tests {
             inner: read_whole(file),
             context: &context,
         };
-        let mut reader = WarcReader::new(Decoder::new(input).unwrap(), &context, Some(plain));
+        let mut reader = WarcReader::new(archive_decoder(input).unwrap(), &context, Some(plain));
         while reader.next_record().unwrap().is_some() {}
         let reread = reader.file.unwrap().reread;
         let total = (RECORDS * len) as u64;

@@ -51,12 +51,38 @@ const TEXT: &[&str] = &[
 ];
 /// Extensions of archives of pages.
 const ARCHIVES: &[&str] = &["warc", "wet", "wat"];
+/// Extensions of archives of pages that are read, and never written.
+const OTHER_ARCHIVES: &[&str] = &["arc", "wacz"];
 const CAPTURES: &[&str] = &["captures"];
 
 /// Whether a name is that of an archive of pages, compressed or not.
 pub(crate) fn is_archive(path: &Path) -> bool {
     let format = KnownName::of(path).format();
     format.is_some_and(|extension| ARCHIVES.contains(&extension))
+}
+
+/// The name of an output that is named after its input: the same name, but for ARC and WACZ files,
+/// whose records are written as WARC.
+///
+/// ```
+/// use robosieve::output::name_after_input;
+/// use std::path::Path;
+/// assert_eq!(name_after_input("a/urls.txt.gz"), Path::new("a/urls.txt.gz"));
+/// assert_eq!(name_after_input("a/IA-1.arc.gz"), Path::new("a/IA-1.warc.gz"));
+/// assert_eq!(name_after_input("a/crawl.wacz"), Path::new("a/crawl.warc.gz"));
+/// ```
+pub fn name_after_input(input: impl AsRef<Path>) -> PathBuf {
+    let input = input.as_ref();
+    let name = KnownName::of(input);
+    let ending = match name.extensions[..] {
+        ["arc"] => ".warc",
+        ["gz", "arc"] | ["wacz"] => ".warc.gz",
+        ["zst", "arc"] => ".warc.zst",
+        _ => return input.to_owned(),
+    };
+    let mut output = name.stem.into_os_string();
+    output.push(ending);
+    output.into()
 }
 
 impl OutputFormat {
@@ -104,7 +130,7 @@ impl OutputFormat {
         match self {
             Self::Text => {
                 let extension = name.format()?;
-                if NOT_WRITTEN.contains(&extension) {
+                if is_in(extension, &[NOT_WRITTEN, OTHER_ARCHIVES]) {
                     let what = format!("cannot write .{extension}, only plain text, .gz and .zst");
                     return NameDefect::new(what, "zst");
                 }
@@ -116,7 +142,13 @@ impl OutputFormat {
             }
             Self::Warc => {
                 let extension = name.format()?;
-                if !is_in(extension, &[NOT_WRITTEN, PARQUET, TABLES, TEXT, CAPTURES]) {
+                if extension == "wacz" {
+                    let what = "WARC records are written here; `wacz create -f FILE` makes a WACZ \
+                                of them";
+                    return NameDefect::new(what.to_owned(), "warc.gz");
+                }
+                let others = [NOT_WRITTEN, PARQUET, TABLES, TEXT, CAPTURES, OTHER_ARCHIVES];
+                if !is_in(extension, &others) {
                     return None;
                 }
                 let what = format!(
@@ -239,6 +271,7 @@ fn known_extension(path: &Path) -> Option<&'static str> {
         TABLES,
         TEXT,
         ARCHIVES,
+        OTHER_ARCHIVES,
         CAPTURES,
     ]
     .into_iter()
@@ -277,6 +310,9 @@ mod tests {
             (OutputFormat::Warc, "x.warc.bz2", "x.warc.gz"),
             (OutputFormat::Warc, "x.warc.parquet", "x.warc.gz"),
             (OutputFormat::Warc, "x.warc.txt.gz", "x.warc.gz"),
+            (OutputFormat::Warc, "x.arc", "x.warc.gz"),
+            (OutputFormat::Warc, "x.arc.gz", "x.warc.gz"),
+            (OutputFormat::Text, "x.wacz", "x.zst"),
             (OutputFormat::Snapshot, "x.warc.gz", "x.rsieve"),
             (OutputFormat::Snapshot, "x.zst", "x.rsieve"),
             (OutputFormat::Snapshot, "x.parquet", "x.rsieve"),
@@ -288,6 +324,26 @@ mod tests {
             let err = format.check(name).unwrap_err().to_string();
             let advice = format!("name it {advice}");
             assert!(err.contains(&advice) && err.starts_with(name), "{err}");
+        }
+    }
+
+    #[test]
+    fn a_wacz_is_made_by_another_program() {
+        let err = OutputFormat::Warc.check("x.wacz").unwrap_err().to_string();
+        assert!(err.contains("`wacz create -f FILE` makes a WACZ of them; name it x.warc.gz"));
+    }
+
+    #[test]
+    fn outputs_of_converted_inputs_are_named_as_what_they_are() {
+        for (input, output) in [
+            ("x.ARC", "x.warc"),
+            ("x.y.wacz", "x.y.warc.gz"),
+            ("x.arc.gz.txt", "x.arc.gz.txt"),
+            ("x.arc.zst", "x.warc.zst"),
+            ("x.warc.gz", "x.warc.gz"),
+            ("arc", "arc"),
+        ] {
+            assert_eq!(name_after_input(input), Path::new(output), "{input}");
         }
     }
 

@@ -25,8 +25,13 @@ enum SourceKind {
     File,
     /// A pipe or a device. It can be opened only once, and opening it waits for its writer.
     Unopened,
+    /// A part of a file, which is opened when its turn comes.
+    Part(Box<Opener>),
     Stream(Box<dyn Read + Send>),
 }
+
+/// Opens a part of a file at its first byte.
+type Opener = dyn Fn() -> io::Result<Box<dyn Read + Send>> + Send;
 
 impl Source {
     /// A file by its path; `-` is standard input.
@@ -63,6 +68,18 @@ impl Source {
         }
     }
 
+    /// A part of a file, and its name for errors. `open` opens it at its first byte, each time anew.
+    pub(crate) fn of_part(
+        name: PathBuf,
+        open: impl Fn() -> io::Result<Box<dyn Read + Send>> + Send + 'static,
+    ) -> Self {
+        Self {
+            path: name,
+            kind: SourceKind::Part(Box::new(open)),
+            start: Vec::new(),
+        }
+    }
+
     /// Whether this is a regular file. Only such a file can be read from its end.
     pub(crate) fn is_file(&self) -> bool {
         matches!(self.kind, SourceKind::File)
@@ -88,21 +105,23 @@ impl Source {
             }
             step = (2 * step).min(MAX_START);
         };
-        if !self.is_file() {
+        if !self.can_reopen() {
             self.kind = SourceKind::Stream(reader);
         }
         Ok(answer)
     }
 
-    /// A reader of the bytes after `start`. That of a file reads the file again.
+    /// Whether the bytes can be read twice.
+    fn can_reopen(&self) -> bool {
+        matches!(self.kind, SourceKind::File | SourceKind::Part(_))
+    }
+
+    /// A reader of the bytes after `start`. That of a file, or of a part of one, reads it again.
     fn reopen(&mut self) -> Result<Box<dyn Read + Send>> {
-        // A stream is put back by the caller: its bytes cannot be read twice.
-        let kind = match self.kind {
-            SourceKind::File => SourceKind::File,
-            _ => std::mem::replace(&mut self.kind, SourceKind::Unopened),
-        };
-        match kind {
-            SourceKind::Stream(reader) => Ok(reader),
+        match &mut self.kind {
+            SourceKind::Part(open) => open().map_err(|err| Error::io(&self.path, err)),
+            // A stream is put back by the caller: its bytes cannot be read twice.
+            SourceKind::Stream(reader) => Ok(std::mem::replace(reader, Box::new(io::empty()))),
             SourceKind::File | SourceKind::Unopened => {
                 let file = File::open(&self.path).map_err(|err| Error::io(&self.path, err))?;
                 Ok(read_whole(file))
@@ -113,7 +132,7 @@ impl Source {
     /// Opens the file or stream, from its first byte on.
     pub(crate) fn into_reader(mut self) -> Result<Box<dyn Read + Send>> {
         let rest = self.reopen()?;
-        if self.is_file() {
+        if self.can_reopen() {
             return Ok(rest);
         }
         Ok(Box::new(Cursor::new(self.start).chain(rest)))

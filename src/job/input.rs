@@ -12,7 +12,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// A file of URLs: a list (text, TSV, CSV, JSONL, CDXJ, CDX; plain, gzip or zstd), a Parquet file,
-/// or a WARC, WET or WAT file.
+/// or a WARC, WET or WAT file. An ARC file, and a WACZ file with any of these, is read as WARC.
 ///
 /// The content decides, not the name, except that a file named `.parquet` is always Parquet. The
 /// name of a list and its first line tell the [position of its

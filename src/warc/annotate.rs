@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::pipeline::FilterStats;
 use crate::preferences::ResponsePreferences;
 use crate::records::RecordFormat;
-use crate::warc::block::{RecordEntry, WarcBlock, target_of};
+use crate::warc::block::{RecordEntry, RecordPlaces, WarcBlock, target_of};
 use crate::warc::chain::RecordJob;
 use bstr::ByteSlice;
 use serde_json::Value;
@@ -41,17 +41,29 @@ impl<'a, 's> AnnotateJob<'a, 's> {
 }
 
 /// Writes the line of a record: its URL or `-`, or a JSON object.
-fn write_line(form: LineForm, record: &RecordEntry, head: &[u8], out: &mut Vec<u8>) {
+fn write_line(
+    form: LineForm,
+    record: &RecordEntry,
+    places: &RecordPlaces,
+    head: &[u8],
+    out: &mut Vec<u8>,
+) {
     let target = target_of(head);
     match form {
-        LineForm::Jsonl => write_object(record, head, target, out),
+        LineForm::Jsonl => write_object(record, places, head, target, out),
         _ if target.is_empty() => out.push(b'-'),
         _ => out.extend_from_slice(target),
     }
     out.push(b'\n');
 }
 
-fn write_object(record: &RecordEntry, head: &[u8], target: &[u8], out: &mut Vec<u8>) {
+fn write_object(
+    record: &RecordEntry,
+    places: &RecordPlaces,
+    head: &[u8],
+    target: &[u8],
+    out: &mut Vec<u8>,
+) {
     let [kind, date, id] = headers(head, ["WARC-Type", "WARC-Date", "WARC-Record-ID"]);
     out.push(b'{');
     if !target.is_empty() {
@@ -62,11 +74,16 @@ fn write_object(record: &RecordEntry, head: &[u8], target: &[u8], out: &mut Vec<
         "\"type\":{}",
         json_text(&kind.unwrap_or_default().to_ascii_lowercase())
     );
-    let _ = write!(
-        out,
-        ",\"offset\":{},\"length\":{}",
-        record.offset, record.length
-    );
+    if let RecordPlaces::Member(name) = places {
+        let _ = write!(out, ",\"filename\":{}", json_text(name.as_bytes()));
+    }
+    if !matches!(places, RecordPlaces::Converted) {
+        let _ = write!(
+            out,
+            ",\"offset\":{},\"length\":{}",
+            record.offset, record.length
+        );
+    }
     for (key, value) in [("date", date), ("id", id.map(without_brackets))] {
         if let Some(value) = value {
             let _ = write!(out, ",\"{key}\":{}", json_text(value));
@@ -108,7 +125,8 @@ impl<'s, 'w> RecordJob<AnnotateWriter<'w>> for AnnotateJob<'_, 's> {
         lines.clear();
         urls.ends.clear();
         for record in &block.records {
-            write_line(form, record, &block.heads[record.head.clone()], lines);
+            let head = &block.heads[record.head.clone()];
+            write_line(form, record, &block.places, head, lines);
             urls.ends.push(lines.len());
         }
         results.annotated.set_records(lines, urls, &self.format);

@@ -18,6 +18,7 @@ use std::sync::Arc;
 pub(super) struct WarcBlock {
     /// The input, for errors.
     pub path: Option<Arc<Path>>,
+    pub places: RecordPlaces,
     pub content: BlockContent,
     /// Bytes of a file of gzip members, and their offset in the file.
     pub data: Vec<u8>,
@@ -49,6 +50,18 @@ pub(super) struct RecordResults {
     /// For annotating: a line for each record.
     pub lines: Vec<u8>,
     pub annotated: LineBlock,
+}
+
+/// Where the records of a block are, for annotations.
+#[derive(Clone, Debug, Default)]
+pub(super) enum RecordPlaces {
+    /// In the input.
+    #[default]
+    File,
+    /// In a file of this name, which is in a WACZ.
+    Member(Arc<str>),
+    /// Nowhere: they were converted, so an offset leads to nothing.
+    Converted,
 }
 
 /// The content of a block.

@@ -74,6 +74,7 @@ impl LongRecord {
     fn new(block: &WarcBlock, offset: u64) -> Self {
         let block = WarcBlock {
             path: block.path.clone(),
+            places: block.places.clone(),
             content: BlockContent::LongText,
             ..WarcBlock::default()
         };

@@ -1,4 +1,5 @@
-//! WARC, WET and WAT files as a container: records with URLs.
+//! WARC, WET and WAT files as a container: records with URLs. ARC files are converted, and a WACZ
+//! stands for the WARC files in it.
 //!
 //! A record is judged by its `WARC-Target-URI`, whatever its type, so a request goes with its
 //! response. `warcinfo` records describe the file: they are kept, and counted apart. Other records
@@ -35,16 +36,18 @@ use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::pipeline::ordered::{self, OrderedItem};
 use crate::pipeline::{FilterStats, Progress};
 use crate::records::RecordOptions;
+use crate::wacz;
 use annotate::{AnnotateJob, AnnotateWriter};
 use block::{BlockContent, WarcBlock};
 use chain::{Chain, RecordJob};
 use cut::MemberCutter;
 use route::{RouteJob, RouteWriter};
 use sink::RecordSink;
-use source::{WarcSource, is_gzip};
+use source::{WarcFile, WarcSource};
 use visit::{VisitJob, VisitWriter};
 
-/// WARC, WET and WAT files: plain, gzip or zstd. The content decides, not the name.
+/// WARC, WET and WAT files, and ARC files: plain, gzip or zstd. Also WACZ files with some in them.
+/// The content decides, not the name.
 pub(crate) struct WarcFiles;
 
 impl Container for WarcFiles {
@@ -53,21 +56,54 @@ impl Container for WarcFiles {
     }
 
     fn recognizes(&self, source: &Source, is_all: bool) -> Option<bool> {
-        input::is_warc(&source.start, is_all)
+        // An error is that of a WACZ, and comes again when it is opened.
+        if source.is_file() && !matches!(wacz::members(&source.path, &source.start), Ok(None)) {
+            return Some(true);
+        }
+        input::syntax_of(source, is_all).map(|syntax| syntax.is_some())
     }
 
     fn open(&self, sources: Vec<Source>) -> Result<Box<dyn OpenFiles>> {
-        Ok(Box::new(OpenWarcs(sources)))
+        let mut files = Vec::with_capacity(sources.len());
+        for source in sources {
+            append_files(source, &mut files)?;
+        }
+        Ok(Box::new(OpenWarcs(files)))
     }
 }
 
+/// Appends a file, or in place of a WACZ the files in it.
+fn append_files(source: Source, files: &mut Vec<WarcFile>) -> Result<()> {
+    let members = match source.is_file() {
+        true => wacz::members(&source.path, &source.start).map_err(as_bad_list)?,
+        false => None,
+    };
+    let Some(members) = members else {
+        files.push(WarcFile::new(source));
+        return Ok(());
+    };
+    for member in members {
+        files.push(WarcFile::of_member(member)?);
+    }
+    Ok(())
+}
+
+/// The error of a WACZ as an input of a job, which takes other files than a compilation.
+fn as_bad_list(err: Error) -> Error {
+    let ErrorKind::UnknownSource { what } = err.kind() else {
+        return err;
+    };
+    let bad_list = Error::from(ErrorKind::BadList(what.clone()));
+    err.path().into_iter().fold(bad_list, Error::at)
+}
+
 /// WARC files that are not read yet.
-struct OpenWarcs(Vec<Source>);
+struct OpenWarcs(Vec<WarcFile>);
 
 impl OpenWarcs {
     /// Whether records are gzip members. If one input has them, so have all outputs.
     fn have_members(&self) -> bool {
-        self.0.iter().any(is_gzip)
+        self.0.iter().any(WarcFile::has_members)
     }
 }
 
@@ -150,7 +186,7 @@ impl OpenFiles for OpenWarcs {
 /// Cuts and judges blocks on all threads, and writes their records in order.
 fn run_job<W: Send, J: RecordJob<W>>(
     job: &J,
-    sources: Vec<Source>,
+    files: Vec<WarcFile>,
     writer: W,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<W>
@@ -160,7 +196,7 @@ where
     let mut chain = Chain::new(job, writer);
     ordered::run(
         &WarcSource::new(progress),
-        sources,
+        files,
         || (MemberCutter::new(), job.scratch()),
         |block: &mut WarcBlock, (cutter, scratch)| {
             match block.content {

@@ -1,21 +1,25 @@
 //! WARC files as a source of the ordered pipeline.
 //!
 //! A file of gzip members is cut where a member probably begins, and is not inflated here. All
-//! other files (plain, zstd, one gzip member for everything) are decoded and cut into records in
-//! order.
+//! other files (plain, zstd, one gzip member for everything, ARC) are decoded and cut into records
+//! in order.
 
+use crate::arc::ArcReader;
 use crate::container::source::Source;
 use crate::decode::{Decoder, GZIP_MEMBER, MemberStream};
 use crate::error::{Error, Result};
 use crate::file_format::{FileFormat, WARC_MAGIC};
 use crate::pipeline::progress::{Progress, ProgressMeter, ReportedBytes};
 use crate::pipeline::source::BlockSource;
-use crate::warc::block::{BlockContent, StoredRecord, WarcBlock};
+use crate::wacz;
+use crate::warc::block::{BlockContent, RecordPlaces, StoredRecord, WarcBlock};
+use crate::warc::input::{RecordSyntax, syntax_of};
 use crate::warc::record_parser::{ParseStep, RecordParser};
 use memchr::memmem;
 use std::io::{self, BufRead, Cursor, Read};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The wanted size of a block. Members of pages have some 20 KiB.
 const BLOCK_SIZE: usize = 512 << 10;
@@ -29,9 +33,49 @@ const MAX_HELD: usize = 4 << 20;
 /// The bytes of a gzip file that show whether each member holds one record.
 const PROBE: usize = 1 << 20;
 
-/// Whether a file is compressed with gzip. Then its records are gzip members.
-pub(super) fn is_gzip(source: &Source) -> bool {
-    FileFormat::of(&source.start) == Some(FileFormat::Gzip)
+/// A WARC or ARC file, by itself or in a WACZ.
+pub(super) struct WarcFile {
+    source: Source,
+    places: RecordPlaces,
+}
+
+impl WarcFile {
+    /// A file whose first bytes are read.
+    pub(super) fn new(source: Source) -> Self {
+        let places = match is_arc(&source) {
+            true => RecordPlaces::Converted,
+            false => RecordPlaces::File,
+        };
+        Self { source, places }
+    }
+
+    /// A file in a WACZ.
+    ///
+    /// # Errors
+    /// Those of reading its first bytes.
+    pub(super) fn of_member(member: wacz::Member) -> Result<Self> {
+        let name = Arc::from(member.file_name());
+        let mut source = Source::of_part(member.path(), move || member.open());
+        source.recognize(syntax_of)?;
+        let places = match is_arc(&source) {
+            true => RecordPlaces::Converted,
+            false => RecordPlaces::Member(name),
+        };
+        Ok(Self { source, places })
+    }
+
+    /// Whether records are gzip members that are copied. Those of an ARC file are converted.
+    pub(super) fn has_members(&self) -> bool {
+        FileFormat::of(&self.source.start) == Some(FileFormat::Gzip) && !self.is_arc()
+    }
+
+    fn is_arc(&self) -> bool {
+        is_arc(&self.source)
+    }
+}
+
+fn is_arc(source: &Source) -> bool {
+    syntax_of(source, true) == Some(Some(RecordSyntax::Arc))
 }
 
 /// Reads WARC files block by block, and reports progress.
@@ -42,6 +86,7 @@ pub(super) struct WarcSource<'r> {
 /// An open file.
 pub(super) struct WarcReader {
     path: Arc<Path>,
+    places: RecordPlaces,
     form: ReaderForm,
     reported: ReportedBytes,
 }
@@ -63,23 +108,32 @@ impl WarcReader {
     fn bytes_read(&self) -> u64 {
         match &self.form {
             ReaderForm::Members(members) => members.base,
-            ReaderForm::Text(text) => text.decoder.bytes_read(),
+            ReaderForm::Text(text) => match &text.stored {
+                Some(stored) => stored.load(Ordering::Relaxed),
+                None => text.decoder.bytes_read(),
+            },
         }
     }
 }
 
 impl BlockSource for WarcSource<'_> {
-    type Input = Source;
+    type Input = WarcFile;
     type Reader = WarcReader;
     type Block = WarcBlock;
 
-    fn open(&self, source: Source) -> Result<WarcReader> {
-        let path: Arc<Path> = Arc::from(&*source.path);
-        let is_gzip = is_gzip(&source);
-        let form = open(source.into_reader()?, is_gzip).map_err(|err| Error::io(&path, err))?;
+    fn open(&self, file: WarcFile) -> Result<WarcReader> {
+        let path: Arc<Path> = Arc::from(&*file.source.path);
+        let has_members = file.has_members();
+        let is_arc = file.is_arc();
+        let reader = file.source.into_reader()?;
+        let form = match is_arc {
+            true => open_arc(reader),
+            false => open(reader, has_members),
+        };
         Ok(WarcReader {
+            form: form.map_err(|err| Error::io(&path, err))?,
+            places: file.places,
             path,
-            form,
             reported: ReportedBytes::default(),
         })
     }
@@ -91,6 +145,7 @@ impl BlockSource for WarcSource<'_> {
         _grow: &dyn Fn(usize),
     ) -> Result<bool> {
         block.reset(&reader.path, BlockContent::Texts);
+        block.places = reader.places.clone();
         let read = match &mut reader.form {
             ReaderForm::Members(members) => members.next(block).map_err(Error::from_io),
             ReaderForm::Text(text) => text.next(block),
@@ -102,7 +157,10 @@ impl BlockSource for WarcSource<'_> {
     }
 
     fn is_slow(&self, reader: &WarcReader) -> bool {
-        matches!(&reader.form, ReaderForm::Text(text) if text.decoder.is_compressed())
+        matches!(
+            &reader.form,
+            ReaderForm::Text(text) if text.decoder.is_compressed() || text.stored.is_some()
+        )
     }
 
     fn bytes_held(&self, block: &WarcBlock) -> usize {
@@ -121,15 +179,33 @@ fn open(mut reader: Box<dyn Read + Send>, is_gzip: bool) -> io::Result<ReaderFor
         }
     }
     let decoder = Decoder::new(Box::new(Cursor::new(start).chain(reader)) as Box<dyn Read + Send>)?;
-    let parser = RecordParser::default();
-    let state = TextState::Records;
-    Ok(ReaderForm::Text(Box::new(TextReader {
-        decoder,
-        parser,
-        carry: Vec::new(),
-        offset: 0,
-        state,
-    })))
+    Ok(ReaderForm::Text(Box::new(TextReader::new(decoder, None))))
+}
+
+/// Opens an ARC file, whose records are read as WARC text.
+fn open_arc(reader: Box<dyn Read + Send>) -> io::Result<ReaderForm> {
+    let stored = Arc::default();
+    let counted = CountedReader {
+        inner: reader,
+        bytes: Arc::clone(&stored),
+    };
+    let converted = Box::new(ArcReader::new(Decoder::new(counted)?)) as Box<dyn Read + Send>;
+    let reader = TextReader::new(Decoder::new(converted)?, Some(stored));
+    Ok(ReaderForm::Text(Box::new(reader)))
+}
+
+/// Counts the bytes that are read, for progress.
+struct CountedReader {
+    inner: Box<dyn Read + Send>,
+    bytes: Arc<AtomicU64>,
+}
+
+impl Read for CountedReader {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(out)?;
+        self.bytes.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
 }
 
 /// Whether the first member holds a second record. Such a file was compressed as a whole. Damage
@@ -252,6 +328,8 @@ impl MemberReader {
 /// Cuts decoded text into records.
 struct TextReader {
     decoder: Decoder<Box<dyn Read + Send>>,
+    /// The bytes read of the file, if the text is converted.
+    stored: Option<Arc<AtomicU64>>,
     parser: RecordParser,
     /// The start of a record that is longer than a block.
     carry: Vec<u8>,
@@ -269,6 +347,17 @@ enum TextState {
 }
 
 impl TextReader {
+    fn new(decoder: Decoder<Box<dyn Read + Send>>, stored: Option<Arc<AtomicU64>>) -> Self {
+        Self {
+            decoder,
+            stored,
+            parser: RecordParser::default(),
+            carry: Vec::new(),
+            offset: 0,
+            state: TextState::Records,
+        }
+    }
+
     fn next(&mut self, block: &mut WarcBlock) -> Result<bool> {
         std::mem::swap(&mut block.texts, &mut self.carry);
         self.carry.clear();

@@ -27,11 +27,6 @@ fn other_formats() -> Vec<(&'static str, Vec<u8>, &'static [&'static str])> {
     let snapshot = snapshot(ROBOTS);
     vec![
         (
-            "x.arc",
-            b"filedesc://x.arc 0.0.0.0 20010101000000 text/plain 76\n1 0 x\n".to_vec(),
-            &["an ARC archive", "WARC"],
-        ),
-        (
             "x.xz",
             b"\xfd7zXZ\0\0\x04\xe6\xd6\xb4\x46".to_vec(),
             &["an xz file", "xz -d"],
@@ -165,14 +160,14 @@ fn foreign_files_fail_alone() {
     let ran = dir.run(&args);
     assert_eq!(ran.code, Some(2));
     for expected in [
-        "x.arc.gz: an ARC archive",
+        "x.arc.gz: damaged at byte 0: the file ends inside an ARC record",
         "none.txt: none of the 2 lines has a URL",
         "2 of 3 files failed",
     ] {
         assert!(ran.stderr.contains(expected), "{expected}: {}", ran.stderr);
     }
     assert_eq!(dir.read("out/list.txt"), b"https://a.example/\n");
-    assert!(!dir.path("out/x.arc.gz").exists() && !dir.path("out/none.txt").exists());
+    assert!(!dir.path("out/x.warc.gz").exists() && !dir.path("out/none.txt").exists());
 }
 
 #[test]
@@ -433,11 +428,6 @@ fn archives_of_other_formats_are_named() {
             "x.gz",
             gz(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"),
             &["a PNG image"],
-        ),
-        (
-            "x.arc",
-            b"filedesc://x.arc 0.0.0.0 2001\n".to_vec(),
-            &["an ARC archive", "warcio"],
         ),
     ];
     for (name, bytes, expected) in cases {

@@ -2,8 +2,10 @@
 //! bytes, and with its gzip member.
 
 mod mistakes;
+mod other_archives;
 mod outputs;
 mod random;
+mod zip_files;
 
 use crate::command::cells;
 use crate::test_dir::{TestDir, gz};

@@ -4,7 +4,7 @@ use crate::inputs::{InputArgs, LocatedInput};
 use crate::judge_job::JobPaths;
 use crate::option_guard::OptionGuard;
 use anyhow::{Context, bail};
-use robosieve::output::is_standard_stream;
+use robosieve::output::{is_standard_stream, name_after_input};
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
@@ -35,7 +35,7 @@ pub(super) fn plan(
     // other.
     let all = inputs.all_located(quiet)?;
     check_dirs(dirs)?;
-    let names = names(&all)?;
+    let names = output_names(&all)?;
     let jobs = all
         .into_iter()
         .zip(&names)
@@ -47,7 +47,22 @@ pub(super) fn plan(
     Ok(files)
 }
 
-/// The paths of the outputs, relative to the output directory. Each is the path of the input below
+/// The paths of the outputs, relative to the output directory.
+fn output_names(inputs: &[LocatedInput]) -> anyhow::Result<Vec<PathBuf>> {
+    let names = names(inputs)?;
+    let outputs: Vec<PathBuf> = names.iter().map(name_after_input).collect();
+    if let Some((one, other)) = equal_pair(&outputs) {
+        bail!(
+            "{} and {}: both give the output {}; give each to a run with another --out-dir",
+            inputs[one].path.display(),
+            inputs[other].path.display(),
+            outputs[one].display()
+        );
+    }
+    Ok(outputs)
+}
+
+/// The paths of the inputs, relative to the output directory. Each is the path of the input below
 /// the root of its tree. If two would be equal, all inputs keep their directories below the common
 /// one.
 fn names(inputs: &[LocatedInput]) -> anyhow::Result<Vec<PathBuf>> {

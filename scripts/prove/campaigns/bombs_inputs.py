@@ -4,6 +4,7 @@ import gzip
 import json
 import random
 import struct
+import zipfile
 import zlib
 
 from .bomb import Bomb, zstd
@@ -269,6 +270,35 @@ def bogus_records(folder, robosieve):
     (folder / "e.warc").write_bytes(GOOD_RECORD + record(b"", 1 << 62))
 
 
+def deflated_wacz(folder, robosieve):
+    """A zip archive with a WARC file of a record of 1 GB, next to a robots.txt."""
+    snapshot(folder, robosieve)
+    head = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: https://a.example/x\r\nContent-Length: "
+    with zipfile.ZipFile(folder / "a.wacz", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        with archive.open("archive/a.warc", "w", force_zip64=True) as out:
+            out.write(GOOD_RECORD + head + b"%d\r\n\r\n" % (1000 * MIB))
+            for _ in range(1000):
+                out.write(bytes(MIB))
+            out.write(b"\r\n\r\n")
+
+
+def crowded_wacz(folder, robosieve):
+    """A zip archive that names one WARC file a million times, and one of that many empty ones."""
+    snapshot(folder, robosieve)
+    for wacz, content in [("a.wacz", zlib.compress(bytes(MIB), 9)[2:-4]), ("b.wacz", b"\x03\0")]:
+        fields = struct.pack("<HHIIIIHH", 0, 8, 0, 0, len(content), MIB, 17, 0)
+        local = b"PK\x03\x04\x14\0" + fields + b"archive/0.warc.gz"
+        entry = b"PK\x01\x02\x14\0\x14\0" + fields + bytes(14) + b"archive/0.warc.gz"
+        end = struct.pack("<QHHIIQQQQ", 44, 45, 45, 0, 0, 10**6, 10**6, len(entry) * 10**6, len(local + content))
+        with open(folder / wacz, "wb") as out:
+            out.write(local + content)
+            for _ in range(1000):
+                out.write(entry * 1000)
+            at = out.tell()
+            out.write(b"PK\x06\x06" + end + b"PK\x06\x07" + struct.pack("<IQI", 0, at, 1))
+            out.write(b"PK\x05\x06" + bytes(4) + b"\xff" * 12 + bytes(2))
+
+
 def codings(folder, _robosieve):
     """Bodies that decode to much more, and codings without end."""
     bomb = gzip.compress(gzip.compress(gzip.compress(bytes(1 << 30), 9), 9), 9)
@@ -498,6 +528,13 @@ BOMBS = [
     Bomb("archive-long-head", "a record whose head has 1 GB",
          repeated("a.warc.gz", GOOD_RECORD + b"WARC/1.0\r\n", (b"a: b\r\n", 170_000_000)),
          [*compiled("--skip-damaged a.warc.gz"), both("a.warc.gz")[0]], 5, 50, "a.warc.gz"),
+    Bomb("archive-arc-line", "an ARC file of 1 GB without a line end", repeated(
+         "a.arc.gz", b"filedesc://", (b"a", 1000 * MIB)), [*compiled("a.arc.gz"), both("a.arc.gz")[0]], 3, 50,
+         "an ARC record should begin here"),
+    Bomb("archive-wacz-deflate", "a WACZ with a WARC file of 1 GB, of zero bytes", deflated_wacz,
+         [*compiled("a.wacz"), both("a.wacz", output="o.warc")[0]], 5, 80),
+    Bomb("archive-wacz-names", "WACZ files that name a million WARC files", crowded_wacz,
+         [*compiled("a.wacz", "b.wacz"), both("a.wacz")[0]], 5, 80, "the zip archive has more than 100000 WARC files"),
     Bomb("archive-codings", "bodies that decode to a gibibyte, and thousands of codings", codings, compiled("a.warc"),
          20, 200),
     Bomb("archive-brotli", "brotli with a window of 16 MiB, and with code tables for every byte", brotli,
