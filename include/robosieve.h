@@ -21,6 +21,42 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE 2
+#define ARROW_FLAG_MAP_KEYS_SORTED 4
+
+/* A type and a name, as Apache Arrow defines them. */
+struct ArrowSchema {
+  const char *format;
+  const char *name;
+  const char *metadata;
+  int64_t flags;
+  int64_t n_children;
+  struct ArrowSchema **children;
+  struct ArrowSchema *dictionary;
+  void (*release)(struct ArrowSchema *);
+  void *private_data;
+};
+
+/* A column, as Apache Arrow defines it. */
+struct ArrowArray {
+  int64_t length;
+  int64_t null_count;
+  int64_t offset;
+  int64_t n_buffers;
+  int64_t n_children;
+  const void **buffers;
+  struct ArrowArray **children;
+  struct ArrowArray *dictionary;
+  void (*release)(struct ArrowArray *);
+  void *private_data;
+};
+
+#endif /* ARROW_C_DATA_INTERFACE */
+
 // The result of a call. Later versions may add numbers. "Errors: IO" in the documentation of a
 // function means `ROBOSIEVE_STATUS_IO`.
 enum robosieve_status
@@ -252,6 +288,32 @@ typedef int32_t robosieve_profile;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+// The columns of the table of `robosieve_judge_arrow`. Add up those that you need.
+enum robosieve_column
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // For each agent an `int8` column with its label as the name: values of `robosieve_verdict`.
+  ROBOSIEVE_COLUMN_VERDICTS = 1,
+  // `allowed`, boolean: as `robosieve_judge_allowed32`.
+  ROBOSIEVE_COLUMN_ALLOWED = 2,
+  // `reason`: what the verdicts rest on, as dictionary-encoded text (docs/CHECK.md).
+  ROBOSIEVE_COLUMN_REASON = 4,
+  // `origin`: scheme, host and port, as 64-bit text; null for text that is not a URL.
+  ROBOSIEVE_COLUMN_ORIGIN = 8,
+  // For each agent a `double` column `crawl_delay:LABEL`: the seconds that the robots.txt asks for;
+  // null if it has none.
+  ROBOSIEVE_COLUMN_CRAWL_DELAY = 16,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum robosieve_column robosieve_column;
+#else
+typedef uint32_t robosieve_column;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
 // A judge: a snapshot, agents and options. All functions except `robosieve_judge_close` may use it
 // from several threads at once.
 typedef struct robosieve_judge robosieve_judge;
@@ -329,6 +391,21 @@ robosieve_status robosieve_snapshot_open(const char *path,
                                          uint32_t flags,
                                          robosieve_snapshot **out);
 
+// Opens a snapshot whose bytes are in memory, such as those of an object store or of a resource in a
+// program.
+//
+// `data` has `data_len` bytes, which are copied: it may be freed after the call. `flags` is as for
+// `robosieve_snapshot_open`, and so is `*out`.
+//
+// Cost: one copy, and the memory of the bytes while the snapshot or a judge of it is open. To share
+// the memory between processes, map a file.
+//
+// Errors: NOT_A_SNAPSHOT, UNSUPPORTED_VERSION, CORRUPT, BAD_ARGUMENT.
+robosieve_status robosieve_snapshot_open_bytes(const void *data,
+                                               size_t data_len,
+                                               uint32_t flags,
+                                               robosieve_snapshot **out);
+
 // The number of origins. 0 if `snapshot` is NULL.
 uint64_t robosieve_snapshot_origin_count(const robosieve_snapshot *snapshot);
 
@@ -370,6 +447,34 @@ robosieve_status robosieve_judge_new(const robosieve_snapshot *snapshot,
                                      size_t agent_count,
                                      const robosieve_judge_options *options,
                                      robosieve_judge **out);
+
+// Looks for names of agents that look misspelled, as a JSON array.
+//
+// It has an object for each agent of the judge that the registry of crawlers does not have:
+// `{"agent":"GTPBot","misspelled":[{"name":"GTPBot","suggestion":"GPTBot"}],"joined":[]}`. `misspelled`
+// is empty for a name that is close to none. `joined` has the names in a text such as
+// `GPTBot CCBot`, which names no agent because a separator is missing. Show these to the user: no
+// robots.txt can mean a name that does not exist, so its verdicts are those for everybody.
+//
+// `*out` is the text in UTF-8, or NULL after an error. Free it with `robosieve_string_free`.
+//
+// Cost: compares each such name with every name of the registry.
+//
+// Errors: BAD_ARGUMENT.
+robosieve_status robosieve_judge_check_spelling(const robosieve_judge *judge,
+                                                char **out);
+
+// The product token that the value of a `User-Agent` header names: the name that groups of a
+// robots.txt have.
+//
+// `user_agent` has `user_agent_len` bytes. Bytes that are not UTF-8 end a name. A crawler after
+// `compatible;` counts, and not `Mozilla`. `*out` is the token in UTF-8, `*` if there is none, or NULL
+// after an error. Free it with `robosieve_string_free`.
+//
+// Errors: BAD_ARGUMENT.
+robosieve_status robosieve_product_token(const char *user_agent,
+                                         size_t user_agent_len,
+                                         char **out);
 
 // The number of agents, which is the number of verdicts per URL. 0 if `judge` is NULL.
 size_t robosieve_judge_agent_count(const robosieve_judge *judge);
@@ -754,6 +859,33 @@ robosieve_status robosieve_lists_rows64(const robosieve_lists *lists,
 
 // Closes lists. NULL is allowed. No other call may use them at the same time or later.
 void robosieve_lists_close(robosieve_lists *lists);
+
+// Judges a column in the C data interface of Apache Arrow, into a table.
+//
+// `array` and `schema` are a column of text or bytes: `utf8`, `large_utf8`, `binary`, `large_binary`,
+// their views, or `null`. Dictionaries are to be decoded first. Both stay the caller's, and are not
+// released.
+//
+// `columns` is a sum of values of `robosieve_column`. `require` is a value of `robosieve_require`, for
+// the column `allowed`. `*out_array` and `*out_schema` are a struct with these columns, in the order
+// of `robosieve_column`; most libraries import it as a record batch. A null row is null in all of
+// them. Call the release function of each, or give both to a library that does. After an error,
+// both are released already (`release` is NULL).
+//
+// Buffers are trusted to have the lengths that the column needs, since the interface does not give
+// them. Offsets are checked to ascend.
+//
+// Cost: that of `robosieve_judge_rows32`, and that of each column: the crawl-delays of a robots.txt are
+// parsed once per call, and each URL again for its origin.
+//
+// Errors: BAD_ARGUMENT, BAD_COLUMN, CORRUPT.
+robosieve_status robosieve_judge_arrow(const robosieve_judge *judge,
+                                       const struct ArrowArray *array,
+                                       const struct ArrowSchema *schema,
+                                       uint32_t columns,
+                                       int32_t require,
+                                       struct ArrowArray *out_array,
+                                       struct ArrowSchema *out_schema);
 
 #ifdef __cplusplus
 }  // extern "C"

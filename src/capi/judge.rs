@@ -7,7 +7,9 @@ use super::status::{Failure, guard, guard_value, robosieve_status};
 use super::verdict::number;
 use crate::agent::Agent;
 use crate::crawlers::add_agents;
+use crate::crawlers::spell_check::{SpellCheck, UnnamedAgent};
 use crate::judge::Judge;
+use serde_json::{Value, json};
 use std::ffi::{CString, c_char};
 use std::ptr;
 use std::sync::Arc;
@@ -100,6 +102,74 @@ pub(super) unsafe fn agent_name<'a>(
     name.to_str().map_err(|_| Failure {
         status: robosieve_status::BadAgent,
         message: format!("agent {:?}: a name is UTF-8", name.to_string_lossy()),
+    })
+}
+
+/// Looks for names of agents that look misspelled, as a JSON array.
+///
+/// It has an object for each agent of the judge that the registry of crawlers does not have:
+/// `{"agent":"GTPBot","misspelled":[{"name":"GTPBot","suggestion":"GPTBot"}],"joined":[]}`. `misspelled`
+/// is empty for a name that is close to none. `joined` has the names in a text such as
+/// `GPTBot CCBot`, which names no agent because a separator is missing. Show these to the user: no
+/// robots.txt can mean a name that does not exist, so its verdicts are those for everybody.
+///
+/// `*out` is the text in UTF-8, or NULL after an error. Free it with `robosieve_string_free`.
+///
+/// Cost: compares each such name with every name of the registry.
+///
+/// Errors: BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn robosieve_judge_check_spelling(
+    judge: *const robosieve_judge,
+    out: *mut *mut c_char,
+) -> robosieve_status {
+    guard(|| {
+        // SAFETY: the caller keeps the contract of the module.
+        let (out, handle) = unsafe { (output(out, 1, "out")?, reference(judge, "judge")) };
+        out[0].write(ptr::null_mut());
+        let unnamed = SpellCheck::new(handle?.judge.agents()).finish();
+        let agents: Vec<Value> = unnamed.iter().map(unnamed_to_json).collect();
+        out[0].write(json_text(&agents)?);
+        Ok(())
+    })
+}
+
+fn unnamed_to_json(agent: &UnnamedAgent) -> Value {
+    let misspelled = agent.misspelled.iter();
+    let misspelled: Vec<Value> = misspelled
+        .map(|found| json!({"name": found.name, "suggestion": found.suggestion}))
+        .collect();
+    json!({"agent": agent.label, "misspelled": misspelled, "joined": agent.joined})
+}
+
+/// The product token that the value of a `User-Agent` header names: the name that groups of a
+/// robots.txt have.
+///
+/// `user_agent` has `user_agent_len` bytes. Bytes that are not UTF-8 end a name. A crawler after
+/// `compatible;` counts, and not `Mozilla`. `*out` is the token in UTF-8, `*` if there is none, or NULL
+/// after an error. Free it with `robosieve_string_free`.
+///
+/// Errors: BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn robosieve_product_token(
+    user_agent: *const c_char,
+    user_agent_len: usize,
+    out: *mut *mut c_char,
+) -> robosieve_status {
+    guard(|| {
+        // SAFETY: the caller keeps the contract of the module.
+        let (out, header) = unsafe {
+            (
+                output(out, 1, "out")?,
+                slice(user_agent.cast::<u8>(), user_agent_len, "user_agent"),
+            )
+        };
+        out[0].write(ptr::null_mut());
+        let header = String::from_utf8_lossy(header?);
+        let token = Agent::from_user_agent(&header).label().to_owned();
+        // A token has no control characters.
+        out[0].write(CString::new(token).unwrap_or_default().into_raw());
+        Ok(())
     })
 }
 

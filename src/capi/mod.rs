@@ -44,10 +44,13 @@ mod robots;
 
 mod lists;
 
+mod arrow;
+
+pub use arrow::{ArrowArray, ArrowSchema, robosieve_column, robosieve_judge_arrow};
 pub use judge::{
     robosieve_explain, robosieve_explain_flag, robosieve_judge, robosieve_judge_agent_count,
-    robosieve_judge_agent_label, robosieve_judge_close, robosieve_judge_new, robosieve_judge_url,
-    robosieve_string_free,
+    robosieve_judge_agent_label, robosieve_judge_check_spelling, robosieve_judge_close,
+    robosieve_judge_new, robosieve_judge_url, robosieve_product_token, robosieve_string_free,
 };
 pub use lists::{
     robosieve_lists, robosieve_lists_close, robosieve_lists_count, robosieve_lists_find,
@@ -71,7 +74,7 @@ pub use rows::{
 pub use snapshot::{
     robosieve_open_flag, robosieve_snapshot, robosieve_snapshot_byte_len,
     robosieve_snapshot_checksum, robosieve_snapshot_close, robosieve_snapshot_metadata,
-    robosieve_snapshot_open, robosieve_snapshot_origin_count,
+    robosieve_snapshot_open, robosieve_snapshot_open_bytes, robosieve_snapshot_origin_count,
 };
 pub use status::{robosieve_last_error, robosieve_status, robosieve_version};
 pub use verdict::robosieve_verdict;

@@ -1,9 +1,9 @@
 //! Snapshots: open, describe, close.
 
-use super::pointers::{c_text, check_flags, close, output, reference};
+use super::pointers::{c_text, check_flags, close, output, reference, slice};
 use super::status::{Failure, guard, guard_value, robosieve_status};
 use crate::snapshot::Snapshot;
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::Arc;
@@ -50,6 +50,45 @@ pub unsafe extern "C" fn robosieve_snapshot_open(
         let snapshot = Snapshot::open(&path)?;
         if flags & robosieve_open_flag::VerifyChecksums as u32 != 0 {
             verify_on_threads(&path, snapshot.byte_len(), || snapshot.verify_checksums())?;
+        }
+        out[0].write(Box::into_raw(Box::new(robosieve_snapshot {
+            snapshot: Arc::new(snapshot),
+        })));
+        Ok(())
+    })
+}
+
+/// Opens a snapshot whose bytes are in memory, such as those of an object store or of a resource in a
+/// program.
+///
+/// `data` has `data_len` bytes, which are copied: it may be freed after the call. `flags` is as for
+/// `robosieve_snapshot_open`, and so is `*out`.
+///
+/// Cost: one copy, and the memory of the bytes while the snapshot or a judge of it is open. To share
+/// the memory between processes, map a file.
+///
+/// Errors: NOT_A_SNAPSHOT, UNSUPPORTED_VERSION, CORRUPT, BAD_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn robosieve_snapshot_open_bytes(
+    data: *const c_void,
+    data_len: usize,
+    flags: u32,
+    out: *mut *mut robosieve_snapshot,
+) -> robosieve_status {
+    guard(|| {
+        // SAFETY: the caller keeps the contract of the module.
+        let (out, data) = unsafe {
+            (
+                output(out, 1, "out")?,
+                slice(data.cast::<u8>(), data_len, "data"),
+            )
+        };
+        out[0].write(ptr::null_mut());
+        check_flags(flags, robosieve_open_flag::VerifyChecksums as u32)?;
+        let snapshot = Snapshot::new(data?.to_vec())?;
+        if flags & robosieve_open_flag::VerifyChecksums as u32 != 0 {
+            let name = Path::new("snapshot in memory");
+            verify_on_threads(name, snapshot.byte_len(), || snapshot.verify_checksums())?;
         }
         out[0].write(Box::into_raw(Box::new(robosieve_snapshot {
             snapshot: Arc::new(snapshot),

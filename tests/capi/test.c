@@ -156,6 +156,55 @@ static void test_open(const char *path, const char *not_a_snapshot, const char *
     robosieve_snapshot_close(NULL);
 }
 
+static void test_bytes(const char *path) {
+    size_t len;
+    char *bytes = read_file(path, &len);
+    robosieve_snapshot *snapshot = NULL;
+    OK(robosieve_snapshot_open_bytes(bytes, len, ROBOSIEVE_OPEN_FLAG_VERIFY_CHECKSUMS, &snapshot));
+    CHECK(robosieve_snapshot_byte_len(snapshot) == len);
+    robosieve_judge *judge = NULL;
+    OK(robosieve_judge_new(snapshot, AGENTS, AGENT_COUNT, NULL, &judge));
+    robosieve_snapshot_close(snapshot);
+    // The library has a copy.
+    memset(bytes, 0, len);
+    int8_t verdicts[sizeof expected];
+    OK(robosieve_judge_rows32(judge, data, data_len(), offsets, row_count, verdicts, sizeof verdicts));
+    CHECK(memcmp(verdicts, expected, row_count * AGENT_COUNT) == 0);
+    robosieve_judge_close(judge);
+    FAILS(robosieve_snapshot_open_bytes(bytes, len, 0, &snapshot), NOT_A_SNAPSHOT, "robosieve compile");
+    CHECK(snapshot == NULL);
+    FAILS(robosieve_snapshot_open_bytes(NULL, 9, 0, &snapshot), BAD_ARGUMENT, "data is NULL");
+    FAILS(robosieve_snapshot_open_bytes(NULL, 0, 0, &snapshot), NOT_A_SNAPSHOT, "empty");
+    FAILS(robosieve_snapshot_open_bytes(bytes, len, 4, &snapshot), BAD_ARGUMENT, "0x4");
+    free(bytes);
+}
+
+static void test_names(const robosieve_snapshot *snapshot) {
+    char *text = NULL;
+    const char *header = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)";
+    OK(robosieve_product_token(header, strlen(header), &text));
+    CHECK(strcmp(text, "Googlebot") == 0);
+    robosieve_string_free(text);
+    OK(robosieve_product_token(NULL, 0, &text));
+    CHECK(strcmp(text, "*") == 0);
+    robosieve_string_free(text);
+    FAILS(robosieve_product_token(NULL, 1, &text), BAD_ARGUMENT, "user_agent is NULL");
+    CHECK(text == NULL);
+    robosieve_judge_options defaults = {0};
+    robosieve_judge *judge = new_judge(snapshot, "GTPBot", defaults);
+    OK(robosieve_judge_check_spelling(judge, &text));
+    CHECK(strcmp(text, "[{\"agent\":\"GTPBot\",\"joined\":[],"
+                       "\"misspelled\":[{\"name\":\"GTPBot\",\"suggestion\":\"GPTBot\"}]}]") == 0);
+    robosieve_string_free(text);
+    robosieve_judge_close(judge);
+    judge = new_judge(snapshot, "GPTBot", defaults);
+    OK(robosieve_judge_check_spelling(judge, &text));
+    CHECK(strcmp(text, "[]") == 0);
+    robosieve_string_free(text);
+    robosieve_judge_close(judge);
+    FAILS(robosieve_judge_check_spelling(NULL, &text), BAD_ARGUMENT, "judge is NULL");
+}
+
 static void test_facts(const char *path) {
     robosieve_snapshot *snapshot = open_snapshot(path), *again = open_snapshot(path);
     uint64_t origins = robosieve_snapshot_origin_count(snapshot);
@@ -431,6 +480,112 @@ static void test_allowed(const robosieve_snapshot *snapshot, const robosieve_jud
     FAILS(robosieve_judge_allowed32(judge, column, 50, descending, 2, 0, found, 3), BAD_COLUMN, "descend");
     FAILS(robosieve_judge_allowed64(judge, column, 50, NULL, 2, 0, found, 3), BAD_ARGUMENT, "offsets is NULL");
     OK(robosieve_judge_allowed64(judge, NULL, 0, NULL, 0, 0, NULL, 0));
+}
+
+static void release_nothing_of_schema(struct ArrowSchema *schema) { schema->release = NULL; }
+static void release_nothing_of_array(struct ArrowArray *array) { array->release = NULL; }
+
+static int bit(const void *bits, size_t at) { return ((const uint8_t *)bits)[at / 8] >> (at % 8) & 1; }
+
+// A column of Arrow with the URLs of expected.tsv after a row that is left out, of which every fifth is null.
+static struct ArrowArray arrow_column(const void **buffers, uint8_t *validity, int32_t *shifted) {
+    shifted[0] = 0;
+    for (size_t row = 0; row < row_count; row++) {
+        if (row % 5 != 0) validity[(row + 1) / 8] |= (uint8_t)(1 << ((row + 1) % 8));
+    }
+    memcpy(shifted + 1, offsets, (row_count + 1) * sizeof *offsets);
+    buffers[0] = validity;
+    buffers[1] = shifted;
+    buffers[2] = data;
+    struct ArrowArray array = {.length = (int64_t)row_count,
+                               .null_count = -1,
+                               .offset = 1,
+                               .n_buffers = 3,
+                               .buffers = buffers,
+                               .release = release_nothing_of_array};
+    return array;
+}
+
+static void test_arrow(const robosieve_judge *judge) {
+    static uint8_t validity[MAX_ROWS / 8 + 1];
+    static int32_t shifted[MAX_ROWS + 2];
+    const void *buffers[3];
+    struct ArrowSchema schema = {.format = "u", .name = "url", .flags = 2, .release = release_nothing_of_schema};
+    struct ArrowArray array = arrow_column(buffers, validity, shifted);
+    struct ArrowSchema type;
+    struct ArrowArray table;
+    const uint32_t all = ROBOSIEVE_COLUMN_VERDICTS | ROBOSIEVE_COLUMN_ALLOWED | ROBOSIEVE_COLUMN_REASON |
+                         ROBOSIEVE_COLUMN_ORIGIN | ROBOSIEVE_COLUMN_CRAWL_DELAY;
+    OK(robosieve_judge_arrow(judge, &array, &schema, all, ROBOSIEVE_REQUIRE_ANY, &table, &type));
+    CHECK(strcmp(type.format, "+s") == 0 && table.length == array.length && table.null_count == 0);
+    CHECK(type.n_children == 2 * AGENT_COUNT + 3 && table.n_children == type.n_children);
+    for (size_t agent = 0; agent < AGENT_COUNT; agent++) {
+        struct ArrowArray *column = table.children[agent];
+        CHECK(strcmp(type.children[agent]->name, AGENTS[agent]) == 0 && strcmp(type.children[agent]->format, "c") == 0);
+        CHECK(column->null_count == (int64_t)((row_count + 4) / 5) && column->n_buffers == 2);
+        for (size_t row = 0; row < row_count; row++) {
+            CHECK(bit(column->buffers[0], row) == (row % 5 != 0));
+            CHECK(row % 5 == 0 || ((const int8_t *)column->buffers[1])[row] == expected[row * AGENT_COUNT + agent]);
+        }
+    }
+    struct ArrowArray *allowed = table.children[AGENT_COUNT], *reason = table.children[AGENT_COUNT + 1],
+                      *origin = table.children[AGENT_COUNT + 2];
+    CHECK(strcmp(type.children[AGENT_COUNT]->name, "allowed") == 0);
+    CHECK(strcmp(type.children[AGENT_COUNT + 2]->format, "U") == 0);
+    for (size_t row = 0; row < row_count; row++) {
+        int any = 0, is_url = 1;
+        for (size_t agent = 0; agent < AGENT_COUNT; agent++) {
+            any |= expected[row * AGENT_COUNT + agent] == ROBOSIEVE_VERDICT_ALLOWED;
+            is_url &= expected[row * AGENT_COUNT + agent] != ROBOSIEVE_VERDICT_NOT_A_URL;
+        }
+        CHECK(row % 5 == 0 || bit(allowed->buffers[1], row) == any);
+        CHECK(bit(origin->buffers[0], row) == (row % 5 != 0 && is_url));
+        // The words of a reason, and the bytes of an origin.
+        int8_t number = ((const int8_t *)reason->buffers[1])[row];
+        const int64_t *words = reason->dictionary->buffers[1], *ends = origin->buffers[1];
+        const char *word = (const char *)reason->dictionary->buffers[2] + words[number];
+        size_t word_len = (size_t)(words[number + 1] - words[number]);
+        CHECK(row % 5 == 0 || (word_len == 9 && memcmp(word, "not-a-url", 9) == 0) == !is_url);
+        // The small data have origins of http, https, ftp and gopher.
+        const char *text = (const char *)origin->buffers[2] + ends[row];
+        CHECK(ends[row + 1] - ends[row] == 0 || strchr("hfg", text[0]) != NULL);
+    }
+    CHECK(strncmp(type.children[AGENT_COUNT + 3]->name, "crawl_delay:", 12) == 0);
+    CHECK(table.children[AGENT_COUNT + 3]->null_count < (int64_t)row_count);
+    // A consumer may keep a column longer than its table.
+    struct ArrowArray moved = *table.children[0];
+    table.children[0]->release = NULL;
+    table.release(&table);
+    CHECK(table.release == NULL && ((const int8_t *)moved.buffers[1])[1] == expected[AGENT_COUNT]);
+    moved.release(&moved);
+    type.release(&type);
+    CHECK(type.release == NULL && array.release != NULL && schema.release != NULL);
+
+    array.length = 0;
+    OK(robosieve_judge_arrow(judge, &array, &schema, all, 0, &table, &type));
+    CHECK(table.length == 0 && table.children[0]->length == 0);
+    table.release(&table);
+    type.release(&type);
+    array.length = (int64_t)row_count;
+
+    schema.format = "l";
+    FAILS(robosieve_judge_arrow(judge, &array, &schema, 1, 0, &table, &type), BAD_ARGUMENT, "text or bytes");
+    CHECK(table.release == NULL && type.release == NULL);
+    schema.format = "u";
+    FAILS(robosieve_judge_arrow(judge, &array, &schema, 0, 0, &table, &type), BAD_ARGUMENT, "columns is 0");
+    FAILS(robosieve_judge_arrow(judge, &array, &schema, 64, 0, &table, &type), BAD_ARGUMENT, "0x40");
+    FAILS(robosieve_judge_arrow(judge, &array, &schema, 1, 7, &table, &type), BAD_ARGUMENT, "require is 7");
+    FAILS(robosieve_judge_arrow(judge, NULL, &schema, 1, 0, &table, &type), BAD_ARGUMENT, "array is NULL");
+    array.length = -1;
+    FAILS(robosieve_judge_arrow(judge, &array, &schema, 1, 0, &table, &type), BAD_ARGUMENT, "array->length is -1");
+    array.length = (int64_t)row_count;
+    array.n_buffers = 2;
+    FAILS(robosieve_judge_arrow(judge, &array, &schema, 1, 0, &table, &type), BAD_ARGUMENT, "n_buffers is 2");
+    array.n_buffers = 3;
+    shifted[9] = shifted[8] - 1;
+    FAILS(robosieve_judge_arrow(judge, &array, &schema, 1, 0, &table, &type), BAD_COLUMN, "offset");
+    array.release = NULL;
+    FAILS(robosieve_judge_arrow(judge, &array, &schema, 1, 0, &table, &type), BAD_ARGUMENT, "released");
 }
 
 static void test_bad_columns(const robosieve_judge *judge) {
@@ -740,11 +895,13 @@ int main(int argc, char **argv) {
     read_expected(argv[2]);
     test_open(argv[1], argv[2], argv[3]);
     test_facts(argv[1]);
+    test_bytes(argv[1]);
     test_robots();
 
     robosieve_snapshot *snapshot = open_snapshot(argv[1]);
     test_new_judge(snapshot);
     test_options(snapshot);
+    test_names(snapshot);
     robosieve_judge *judge = NULL;
     OK(robosieve_judge_new(snapshot, AGENTS, AGENT_COUNT, NULL, &judge));
     test_masks(snapshot, judge);
@@ -752,6 +909,7 @@ int main(int argc, char **argv) {
     // A judge keeps its snapshot.
     robosieve_snapshot_close(snapshot);
     test_rows(judge);
+    test_arrow(judge);
     test_bad_columns(judge);
     test_explain(judge);
     test_threads(judge);
