@@ -294,7 +294,8 @@ impl<R: Read> ArcReader<R> {
     fn read_line(&mut self) -> Result<Option<Vec<u8>>, Error> {
         let mut line = Vec::new();
         let mut is_at_member = false;
-        while line.is_empty() {
+        while line.trim_ascii().is_empty() {
+            line.clear();
             if self.fill()?.is_empty() {
                 return Ok(None);
             }
@@ -458,6 +459,8 @@ mod tests {
                 "A 192.0.2.1",
             ),
             record("http://a.example/e 2001:db8::1 20010230000000 no-type", ""),
+            // An example of JWAT ends so.
+            "  \r\n \n".to_owned(),
         ]
         .concat();
         let expected = "WARC/1.0\r\nWARC-Type: warcinfo\r\nWARC-Date: 2001-02-03T04:05:06Z\r\n\

@@ -9,6 +9,8 @@ unchanged  the outcome of each other response, as the robots.txt of a site of it
            another target
 rules      the text of these, if they had robots.txt files in place of their bodies, in the same coding
 revisits   the outcome of each revisit record, as a robots.txt, next to the record to which it refers
+arc        URL, time and length of each record of an ARC file, in the records that `filter` writes
+wacz       the records that `filter` writes of a WACZ file, and those of its WARC files one by one
 """
 
 import calendar
@@ -21,6 +23,7 @@ import re
 import subprocess
 import sys
 import urllib.parse
+import zipfile
 import zlib
 
 import brotli
@@ -94,6 +97,78 @@ def listed(data):
     except Exception as error:
         return found, f"{type(error).__name__}: {error}"
     return found, None
+
+
+def filtered(path, folder):
+    """All records of a file as `filter` writes them; or the message of robosieve."""
+    nothing = foreign_rules.Sites([]).compile(folder / "nothing")
+    kept, invalid = folder / "all.warc", folder / "invalid.warc"
+    try:
+        policy = ["-q", "-s", nothing, "-a", foreign_rules.AGENT, "--unknown", "allow", "--invalid-to", invalid]
+        run("filter", *policy, path, "-o", kept)
+    except Failed as failed:
+        return None, str(failed).splitlines()[-1]
+    return (kept.read_bytes(), invalid.read_bytes()), None
+
+
+def check_arc(path, folder, differs, asked, planted):
+    """Compares what robosieve converts with what warcio reads in the ARC file itself."""
+    expected, refused = [], None
+    try:
+        for record in ArchiveIterator(io.BytesIO(path.read_bytes()), arc2warc=True, no_record_parse=True):
+            header = record.rec_headers.get_header
+            block = record.raw_stream.read()
+            if len(block) != int(header("Content-Length") or -1) and record.rec_type != "warcinfo":
+                raise ValueError("a record is cut off")
+            expected.append([header("WARC-Target-URI"), header("WARC-Date"), block])
+    # warcio has no common class of errors.
+    except Exception as error:
+        refused = f"{type(error).__name__}: {error}"
+    outputs, message = filtered(path, folder)
+    if outputs is None:
+        if not refused:
+            differs("arc", "refused", message)
+        return
+    if refused:
+        differs("arc", "read", f"warcio refuses it: {refused.strip().splitlines()[0]}")
+        return
+    # The first record describes the file, and warcio parts its block.
+    expected = [[(url or "").replace(" ", "%20"), date, block] for url, date, block in expected[1:]]
+    found = []
+    for output in outputs:
+        found += [[record.url, record.date, record.block] for record in records(output) if record.type != "warcinfo"]
+    if planted:
+        found = found[:-1]
+    asked["arc"] += len(expected)
+    if sorted(found) != sorted(expected):
+        lost = [url for url, *_ in expected if url not in {url for url, *_ in found}]
+        differs("arc", "records", f"{len(found)} records, warcio has {len(expected)}; without {lost[:3]}")
+
+
+def check_wacz(path, folder, differs, asked, planted):
+    """Compares the records of a WACZ file with those of its WARC files, which Python unpacks."""
+    expected, refused = [b"", b""], None
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = [name for name in archive.namelist() if re.fullmatch(r"archive/.*\.warc(\.gz)?", name)]
+            for name in names:
+                member = folder / f"member-{re.sub('.*/', '', name)}"
+                member.write_bytes(archive.read(name))
+                outputs, refused = filtered(member, folder)
+                if outputs is None:
+                    break
+                expected = [text + more for text, more in zip(expected, outputs)]
+            refused = refused or (None if names else "there is no WARC file")
+    except (zipfile.BadZipFile, OSError, zlib.error) as error:
+        refused = str(error)
+    found, message = filtered(path, folder)
+    asked["wacz"] += 1
+    if planted and found:
+        found = (found[0][1:], found[1])
+    if (found is None) != bool(refused):
+        differs("wacz", "refused" if refused is None else "read", f"{message or 'read'}; {refused}")
+    elif found is not None and [decompressed(text) for text in found] != [decompressed(text) for text in expected]:
+        differs("wacz", "records", "the records differ from those of the files in it")
 
 
 def records(plain):
