@@ -1,4 +1,4 @@
-//! Archives: WARC, JSON lines, captures files and gzip members.
+//! Archives: WARC, ARC, JSON lines, captures files and gzip members.
 //!
 //! Any bytes give a snapshot or an error, the same in one read as in many. Damage loses no capture
 //! before it, if damaged places are skipped.
@@ -50,6 +50,32 @@ pub(crate) const WARC: &[&str] = &[
     "WARC-Profile: ",
     "Content-Length: 58\r\n",
     "Content-Length: 0\r\n",
+];
+
+/// The parts of ARC files.
+pub(crate) const ARC: &[&str] = &[
+    "filedesc://x.arc 0.0.0.0 20010203040506 text/plain ",
+    "1 0 Crawler\n",
+    "2 0 Crawler\n",
+    "https://a.example/robots.txt ",
+    "http://b.example/x y ",
+    "dns:a.example ",
+    "192.0.2.1 ",
+    "2001:db8::1 ",
+    "20260915060000 ",
+    "- ",
+    "text/plain ",
+    "200 - - 0 x.arc ",
+    "12\n",
+    "43\n",
+    "0\n",
+    "18446744073709551615\n",
+    "\n",
+    "\r\n",
+    "HTTP/1.1 200 OK\r\n\r\n",
+    "user-agent: *\n",
+    "disallow: /x\n",
+    "WARC/1.0\r\n",
 ];
 
 /// The parts of JSON lines.
@@ -237,6 +263,23 @@ fn warc_record(number: usize) -> Vec<u8> {
     format!("{head}{http}\r\n\r\n").into_bytes()
 }
 
+/// The line of an ARC record, which shows that the record before it is whole.
+fn arc_line(number: usize, length: usize) -> String {
+    let origin = origin(number);
+    format!("{origin}/robots.txt 192.0.2.1 20260915060000 text/plain {length}\n")
+}
+
+fn arc_record(number: usize) -> Vec<u8> {
+    let first = if number == 0 {
+        "filedesc://x.arc 0.0.0.0 20260915060000 text/plain 12\n1 0 Crawler\n\n"
+    } else {
+        ""
+    };
+    let http = format!("HTTP/1.1 200 OK\r\n\r\nuser-agent: *\ndisallow: /{number}\n");
+    let line = arc_line(number, http.len());
+    format!("{first}{line}{http}\n").into_bytes()
+}
+
 fn json_line(number: usize) -> Vec<u8> {
     format!(
         "{{\"url\": \"{}/robots.txt\", \"status\": 200, \"fetched_at\": 1789000000, \
@@ -260,7 +303,30 @@ pub(crate) fn warc(input: &[u8]) {
     }
 }
 
-/// JSON lines: the same.
+/// ARC: the same, plain or with a gzip member for each record.
+pub(crate) fn arc(input: &[u8]) {
+    let mut input = Bytes(input);
+    let (kind, step) = (input.byte(), usize::from(input.byte()) + 1);
+    // The next record begins with a line of at most this length.
+    let proof = arc_line(3, 99).len();
+    match kind % 4 {
+        0 => Intact::new(&mut input, proof, arc_record).check_damaged(&mut input, step),
+        1 => {
+            let member = |number| {
+                let mut encoder = GzBuilder::new().write(Vec::new(), Compression::new(0));
+                encoder.write_all(&arc_record(number)).unwrap();
+                encoder.finish().unwrap()
+            };
+            Intact::new(&mut input, proof + 40, member).check_damaged(&mut input, step);
+        }
+        _ => {
+            let text = expand(input.0, ARC);
+            check(&[b"filedesc://", &text[..]].concat(), step);
+        }
+    }
+}
+
+/// JSON lines: the same as WARC.
 pub(crate) fn jsonl(input: &[u8]) {
     let mut input = Bytes(input);
     let (kind, step) = (input.byte(), usize::from(input.byte()) + 1);

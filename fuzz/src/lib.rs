@@ -82,6 +82,13 @@ pub const TARGETS: &[Target] = &[
         sources: &["archive/warc", "archive/http/"],
     },
     Target {
+        name: "arc",
+        run: archives::arc,
+        seeds: seeds::arcs,
+        max_len: 2048,
+        sources: &["arc.rs"],
+    },
+    Target {
         name: "gzip_members",
         run: archives::gzip_members,
         seeds: seeds::members,

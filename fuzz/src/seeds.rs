@@ -1,7 +1,7 @@
 //! The inputs to start from: the small data set, the cases of the specification, and small files of
 //! each kind.
 
-use crate::archives::{JSON, WARC};
+use crate::archives::{ARC, JSON, WARC};
 use crate::input::condense;
 use crate::{audit_line, filter_stream, judge_url, records as record_lists, split_url};
 use bstr::ByteSlice;
@@ -103,6 +103,28 @@ pub(crate) fn warcs() -> Vec<Vec<u8>> {
     let file = read("datasets/small/robots.warc");
     let records = file.split_str("WARC/1.0\r\n");
     archive_seeds(records.filter(|record| !record.is_empty()), WARC)
+}
+
+pub(crate) fn arcs() -> Vec<Vec<u8>> {
+    let page = "HTTP/1.1 200 OK\r\n\r\nuser-agent: *\ndisallow: /x\n";
+    let records = [
+        "x.arc 0.0.0.0 20010203040506 text/plain 12\n1 0 Crawler\n\n".to_owned(),
+        format!(
+            "https://a.example/robots.txt 192.0.2.1 20260915060000 text/plain {}\n{page}\n",
+            page.len()
+        ),
+    ];
+    let file = records.concat();
+    archive_seeds([file.as_bytes()].into_iter(), ARC)
+        .into_iter()
+        .flat_map(|mut seed| {
+            // Two kinds of intact files, and tokens.
+            [0, 1, 2].map(|kind| {
+                seed[0] = kind;
+                seed.clone()
+            })
+        })
+        .collect()
 }
 
 pub(crate) fn json_lines() -> Vec<Vec<u8>> {

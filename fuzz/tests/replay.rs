@@ -120,6 +120,6 @@ macro_rules! tests {
 }
 
 tests! {
-    parse_robots judge_url split_url open_snapshot warc gzip_members jsonl captures records
+    parse_robots judge_url split_url open_snapshot warc arc gzip_members jsonl captures records
     audit_line parquet filter_stream
 }
