@@ -276,7 +276,7 @@ def _as_arrow(table: Any) -> Any:
     if library_of(table) == "pandas":
         return pyarrow.Table.from_pandas(table, preserve_index=False)
     if hasattr(table, "mapInArrow"):
-        from .spark._compile import rows_of_frame
+        from .spark._engine import rows_of_frame
 
         return rows_of_frame(table)
     if isinstance(table, Mapping):

@@ -15,9 +15,9 @@ Python worker of Spark opens the snapshot once and checks that its content is th
 ``docs/SPARK.md`` has the settings that matter. ``python -m robosieve.spark --help`` is the command.
 """
 
+from .._cluster.jobs import InputsError
 from ._columns import register, register_allowed, register_origin, register_reason, with_verdicts
-from ._compile import compile_files
-from ._jobs import InputsError, annotate_files, filter_files
+from ._files import annotate_files, compile_files, filter_files
 
 __all__ = [
     "InputsError",

@@ -18,7 +18,7 @@ sys.path[:] = [path for path in sys.path if path != os.path.dirname(os.path.absp
 from robosieve import RobosieveError, Snapshot  # noqa: E402
 from robosieve._options import StatusPolicy  # noqa: E402
 from robosieve.spark import annotate_files, compile_files, filter_files  # noqa: E402
-from robosieve.spark._source import require_pyspark  # noqa: E402
+from robosieve.spark._engine import require_pyspark  # noqa: E402
 
 DESCRIPTION = """\
 Process whole files on an Apache Spark cluster.

@@ -11,17 +11,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from .. import Snapshot, agents as agent_names, origins
+from .._cluster.source import SnapshotSource, worker_options
 from .._files import AddedColumn
 from .._lists import Lists, as_lists
 from .._options import Agents, Path, Require, as_list, names
+from ._engine import require_pyspark, spark_source
 from ._functions import column_function, exact_column
-from ._source import SnapshotSource, require_pyspark, snapshot_source, worker_options
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
     from typing_extensions import Unpack
 
-    from ._typing import JudgeOptions, ReasonOptions
+    from .._cluster.options import JudgeOptions, ReasonOptions
 
 _ADDED = ("origin", "reason", "crawl_delay")
 
@@ -72,7 +73,7 @@ def register(
     moving it from the JVM to Python; the verdict itself is a small part.
     """
     require_pyspark()
-    opened, source = snapshot_source(snapshot, node_directory, executor_path)
+    opened, source = spark_source(snapshot, node_directory, executor_path)
     # Raises for a bad agent or option.
     opened.verdicts([], agent, **options)
     return spark.udf.register(name, _verdict_function(spark, source, agent, worker_options(options)))
@@ -111,7 +112,7 @@ def register_allowed(
         OSError, RobosieveError: The driver cannot open the lists.
     """
     require_pyspark()
-    opened, source = snapshot_source(snapshot, node_directory, executor_path)
+    opened, source = spark_source(snapshot, node_directory, executor_path)
     asked = as_lists(lists)
     # Raises for a bad agent or option.
     opened.allowed([], agents, require=require, lists=asked, **options)
@@ -166,7 +167,7 @@ def register_reason(
         ImportError, SnapshotError, TypeError, ValueError: As :func:`register`.
     """
     require_pyspark()
-    opened, source = snapshot_source(snapshot, node_directory, executor_path)
+    opened, source = spark_source(snapshot, node_directory, executor_path)
     # Raises for a bad option.
     opened.reasons([], **options)
     return spark.udf.register(name, _reason_function(spark, source, worker_options(options)))
@@ -220,7 +221,7 @@ def with_verdicts(
         ValueError: A bad agent or option, an unknown column, or the new column exists already.
     """
     require_pyspark()
-    opened, source = snapshot_source(snapshot, node_directory, executor_path)
+    opened, source = spark_source(snapshot, node_directory, executor_path)
     _check_url_column(df, url)
     in_worker = worker_options(options)
     spark = df.sparkSession

@@ -25,6 +25,10 @@ import pytest
 
 import robosieve
 from conftest import ROOT
+from robosieve._cluster.jobs import Call, _groups, _write_outputs
+from robosieve._cluster.outputs import LocalDirectory
+from robosieve._cluster.paths import InputFile, check_outputs, find_inputs
+from robosieve._cluster.source import snapshot_source
 from robosieve.spark import (
     InputsError,
     annotate_files,
@@ -36,9 +40,6 @@ from robosieve.spark import (
     register_reason,
     with_verdicts,
 )
-from robosieve.spark._jobs import LocalDirectory, _Call, _groups, _write_outputs
-from robosieve.spark._paths import InputFile, check_outputs, find_inputs
-from robosieve.spark._source import snapshot_source
 
 SMALL = ROOT / "datasets" / "small"
 CORPUS = ROOT.parent / "shared" / "corpus"
@@ -1024,7 +1025,7 @@ def test_tasks_copy_the_file_that_the_driver_has_a_copy_of(snapshot, tmp_path):
     _, source = snapshot_source(opened, None, None)
     assert (source.path, source.node_directory) == (str(snapshot), str(tmp_path / "disk"))
     # The file itself is guarded, too.
-    assert _Call("annotate", (opened, source), ["GPTBot"], {}).snapshot_path == str(snapshot)
+    assert Call("annotate", (opened, source), ["GPTBot"], {}).snapshot_path == str(snapshot)
 
 
 def output_directory(path):
@@ -1035,7 +1036,7 @@ def output_directory(path):
 def test_attempts_share_no_file_and_orphans_write_nothing(snapshot, urls, tmp_path):
     source = tmp_path / "urls.txt"
     source.write_bytes(b"".join(url + b"\n" for url in urls))
-    call = _Call("annotate", snapshot_source(snapshot, None, None), ["GPTBot"], {})
+    call = Call("annotate", snapshot_source(snapshot, None, None), ["GPTBot"], {})
     expected, out = tmp_path / "expected.txt", output_directory(tmp_path / "out")
     counts = robosieve.annotate(snapshot, source, expected, "GPTBot")
     out.start(find_inputs(source).files)

@@ -21,9 +21,9 @@ import robosieve
 from conftest import SMALL
 from robosieve import RobosieveError
 from robosieve._uris import join
+from robosieve._cluster.outputs import StoreDirectory
+from robosieve._cluster.paths import InputFile, find_inputs
 from robosieve.spark import InputsError, annotate_files, compile_files, filter_files, register
-from robosieve.spark._jobs import InputFile, StoreDirectory
-from robosieve.spark._paths import find_inputs
 from test_spark import spark, spark_environment  # noqa: F401
 from test_store import Bucket, Refusing, bucket, server, staging  # noqa: F401
 

@@ -1,30 +1,17 @@
-"""The snapshot as tasks open it: once per Python worker, and only with the driver's content."""
+"""The snapshot as tasks open it: once per process, and only with the driver's content."""
 
 from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .. import Snapshot, SnapshotError
+from .._native import SnapshotError
 from .._options import Path, seconds
-from .._snapshot import Verify
+from .._snapshot import Snapshot, Verify
 from .._uris import is_uri, name_of
-
-
-def require_pyspark() -> None:
-    """Checks that PySpark is installed.
-
-    Raises:
-        ImportError: It is not. The message names the package to install.
-    """
-    try:
-        import pyspark  # noqa: F401
-    except ImportError as err:
-        what = 'robosieve.spark needs PySpark, which is missing: pip install "pyspark>=3.5" pyarrow pandas'
-        raise ImportError(what) from err
 
 
 @dataclass(frozen=True)
@@ -32,12 +19,14 @@ class SnapshotSource:
     """Where tasks find a snapshot, and the content that they must find there."""
 
     path: str
-    """An absolute path, a URI, or a relative path below the directory of files that Spark ships."""
+    """An absolute path, a URI, or a relative path of a file that the engine ships."""
     checksum: str
     node_directory: str | None
     verify: Verify
     filesystem: Any = field(default=None, compare=False)
     """The file system for a URI; None for that of the URI."""
+    shipped: Callable[[str], str] | None = None
+    """Gives, in a task, the path of a file that the engine ships."""
 
     def open(self) -> Snapshot:
         """The snapshot. A process opens and verifies each once. The driver has checked the agents."""
@@ -45,7 +34,10 @@ class SnapshotSource:
 
 
 def snapshot_source(
-    snapshot: Snapshot | Path, node_directory: Path | None, executor_path: Path | None
+    snapshot: Snapshot | Path,
+    node_directory: Path | None,
+    executor_path: Path | None = None,
+    shipped: Callable[[str], str] | None = None,
 ) -> tuple[Snapshot, SnapshotSource]:
     """The driver's snapshot, and the source from which tasks open the same content."""
     if not isinstance(snapshot, Snapshot):
@@ -62,7 +54,7 @@ def snapshot_source(
         path, directory, filesystem = opened.path, directory or opened.node_directory, opened.filesystem
     if directory is not None and not os.path.isabs(directory):
         raise ValueError(f"node_directory={directory!r}: give an absolute path; tasks run in other directories")
-    return snapshot, SnapshotSource(path, snapshot.checksum, directory, snapshot._verify, filesystem)
+    return snapshot, SnapshotSource(path, snapshot.checksum, directory, snapshot._verify, filesystem, shipped)
 
 
 def worker_options(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,10 +66,8 @@ def worker_options(options: Mapping[str, Any]) -> dict[str, Any]:
 @functools.lru_cache(maxsize=8)
 def _opened(source: SnapshotSource) -> Snapshot:
     path = source.path
-    if not is_uri(path) and not os.path.isabs(path):
-        from pyspark import SparkFiles
-
-        path = SparkFiles.get(path)
+    if source.shipped is not None and not is_uri(path) and not os.path.isabs(path):
+        path = source.shipped(path)
     snapshot = Snapshot(path, verify=source.verify, node_directory=source.node_directory, filesystem=source.filesystem)
     if snapshot.checksum != source.checksum:
         raise SnapshotError(

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from .. import RobosieveError
+from .._native import RobosieveError
 from .._options import Path
 from .._stores import locate
 from .._tables import refuse_stored_tables, refuse_tables

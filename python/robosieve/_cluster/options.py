@@ -1,4 +1,4 @@
-"""The options that the functions of this package hand on, for type checkers."""
+"""The options that functions on clusters hand on, for type checkers."""
 
 from __future__ import annotations
 

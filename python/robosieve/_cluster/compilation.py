@@ -8,22 +8,18 @@ of one machine, byte for byte, however the tasks are divided and repeated.
 from __future__ import annotations
 
 import inspect
-import itertools
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .. import Compiler, RobosieveError
-from .._compiler import Profile
+from .._compiler import Compiler, Profile
+from .._native import RobosieveError
 from .._options import Path, Time, paths as path_list
-from ._jobs import LocalDirectory, check_counts, new_run, run_tasks
-from ._paths import InputFile, Inputs, check_outputs, find_inputs, is_same_file, local_path
-from ._source import require_pyspark
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+from .jobs import Engine, run_tasks
+from .outputs import LocalDirectory, new_run
+from .paths import InputFile, Inputs, check_outputs, find_inputs, is_same_file, local_path
 
 #: The first bytes of a captures file, and those of a Parquet file.
 _CAPTURES, _PARQUET = b"RSCAPT\x1a\n", b"PAR1"
@@ -40,8 +36,8 @@ _COLUMNS = {
 }
 
 
-def compile_files(
-    spark: SparkSession,
+def compile_with(
+    engine: Engine,
     paths: Path | Sequence[Path],
     out: Path,
     *,
@@ -54,51 +50,9 @@ def compile_files(
     captures_dir: Path | None = None,
     memory: int | None = None,
     temp_dir: Path | None = None,
-    partitions: int | None = None,
-    threads: int | None = None,
     overwrite: bool = False,
 ) -> dict[str, Any]:
-    """Compile archives and tables of captures into a snapshot, as ``robosieve compile`` does.
-
-    Args:
-        spark: The session.
-        paths: Files, directories and globs, on a file system that the driver and all nodes mount at
-            the same place: archives (WARC and JSONL; plain, gzip, zstd), captures files, and Parquet
-            tables with the columns of :meth:`robosieve.Compiler.add`. Names that begin with ``.`` or
-            ``_`` are skipped.
-        out: The snapshot to write. An existing one is replaced. Without ``captures_dir``, all nodes
-            must mount its directory.
-        profile, previous, max_failing, as_of, history, skip_damaged: As for :class:`robosieve.Compiler`. The
-            driver counts the failing origins of all inputs together.
-        captures_dir: A directory for one captures file per input, named after it, on a file system
-            that all nodes mount. By default they go to a hidden directory next to ``out``, which is
-            removed at the end.
-        memory, temp_dir: As for :class:`robosieve.Compiler`, for the driver and for each task.
-        partitions: The number of tasks. The default is one per file, and at most 10,000.
-        threads: The threads of a task. The default is its number of cores, ``spark.task.cpus``.
-        overwrite: Replace captures files that exist in ``captures_dir``.
-
-    Returns:
-        The report, as :meth:`robosieve.Compiler.write`, with the counts of the archives.
-
-    Raises:
-        FileExistsError: A captures file exists. Nothing was changed.
-        FileNotFoundError: No input matches.
-        ImportError: PySpark or, for tables, pyarrow is missing.
-        InputsError: Some inputs are damaged, of an unknown format, or lack a column. No snapshot is
-            written. The captures files of the others are complete.
-        RobosieveError: An output would overwrite an input; nothing was changed. Or more origins fail
-            than ``max_failing``, or the inputs have no capture of any robots.txt; no snapshot is
-            written.
-        SnapshotError: ``previous`` is damaged.
-        ValueError: A bad option, or two inputs with one captures file. Nothing was changed.
-
-    A task that is lost runs again and writes the same bytes, and a captures file appears when it is
-    complete. The driver needs the memory of a compilation: ``memory``, and about 50 bytes per
-    capture.
-    """
-    require_pyspark()
-    check_counts(partitions, threads)
+    """Compiles archives and tables of captures into a snapshot: see :func:`robosieve.spark.compile_files`."""
     # Raises for bad options before a job starts.
     compiler = Compiler(
         profile,
@@ -135,7 +89,7 @@ def compile_files(
             # Tasks run in other directories than the driver.
             directory_of_tasks = None if temp_dir is None else os.path.abspath(os.fspath(temp_dir))
             call = _WriteCaptures(skip_damaged, memory, directory_of_tasks)
-            counts = run_tasks(spark, call, others, [LocalDirectory.of(directory, run)], partitions, threads)
+            counts = run_tasks(engine, call, others, [LocalDirectory.of(directory, run)])
         compiler.add_path([file.path for file in ready] + [os.path.join(directory, file.name) for file in others])
         report = compiler.write(target)
     return _with_counts_of_archives(dict(report), counts, ready, others)
@@ -189,33 +143,6 @@ def _add_table(compiler: Compiler, path: str) -> None:
         columns = [name for name in file.schema_arrow.names if name in _COLUMNS]
         schema = pyarrow.schema([file.schema_arrow.field(name) for name in columns])
         compiler.add(pyarrow.RecordBatchReader.from_batches(schema, file.iter_batches(columns=columns)))
-
-
-def rows_of_frame(frame: DataFrame) -> Any:
-    """The rows of a DataFrame as an Arrow stream, one partition in memory at a time.
-
-    Newer versions of PySpark have it as ``DataFrame.__arrow_c_stream__``, and do the same: tasks
-    serialise each Arrow batch into one value of a binary column, and the driver iterates over these.
-    """
-    import pyarrow
-    from pyspark.sql.pandas.types import to_arrow_schema
-
-    def in_bytes(batches: Iterator[Any]) -> Iterator[Any]:
-        import pyarrow
-
-        for batch in batches:
-            out = pyarrow.BufferOutputStream()
-            with pyarrow.ipc.new_stream(out, batch.schema) as writer:
-                writer.write_batch(batch)
-            yield pyarrow.RecordBatch.from_pydict({"batch": [out.getvalue().to_pybytes()]})
-
-    rows = frame.mapInArrow(in_bytes, "batch binary").toLocalIterator()
-    batches = (batch for row in rows for batch in pyarrow.ipc.open_stream(bytes(row.batch)))
-    first = next(batches, None)
-    # The schema of batches has the zone of the session, which that of the frame has not.
-    if first is None:
-        return to_arrow_schema(frame.schema).empty_table()
-    return pyarrow.RecordBatchReader.from_batches(first.schema, itertools.chain([first], batches))
 
 
 def _starts_with(path: str, magic: bytes) -> bool:
