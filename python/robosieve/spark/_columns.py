@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from .. import Snapshot, agents as agent_names, origins
+from .. import Snapshot, origins
+from .._cluster.columns import JudgedColumn, unknown_column, verdict_columns
 from .._cluster.source import SnapshotSource, worker_options
 from .._files import AddedColumn
 from .._lists import Lists, as_lists
-from .._options import Agents, Path, Require, as_list, names
+from .._options import Agents, Path, Require, names
 from ._engine import require_pyspark, spark_source
 from ._functions import column_function, exact_column
 
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from .._cluster.options import JudgeOptions, ReasonOptions
-
-_ADDED = ("origin", "reason", "crawl_delay")
 
 
 def register(
@@ -223,29 +222,22 @@ def with_verdicts(
     require_pyspark()
     opened, source = spark_source(snapshot, node_directory, executor_path)
     _check_url_column(df, url)
-    in_worker = worker_options(options)
-    spark = df.sparkSession
     judged = [exact_column(df, column) for column in (url, as_of_column) if column is not None]
-    if form == "bits":
-        opened.masks([], agents, **options)
-        columns = {name or "robots_allowed": _mask_function(spark, source, names(agents), in_worker)(*judged)}
-    elif form == "int8":
-        columns = {}
-        for agent in agent_names(agents):
-            opened.verdicts([], agent, **options)
-            function = _verdict_function(spark, source, agent, in_worker)
-            columns[f"{'robots_' if name is None else name}{agent}"] = function(*judged)
-    else:
-        raise ValueError(f"form={form!r}; give one of 'bits', 'int8'")
-    columns.update(_added_columns(spark, source, agents, judged, form, name, add, in_worker))
-    asked = as_lists(lists)
-    if asked is not None:
-        columns[f"{_prefix(form, name)}listed"] = _list_function(spark, asked)(judged[0])
-    existing = {column.lower() for column in df.columns}
-    for column in columns:
-        if column.lower() in existing:
-            raise ValueError(f"the DataFrame has a column {column!r} already; give the added one another name: name=")
+    added = verdict_columns(opened, source, agents, form, name, add, lists, options, "DataFrame", df.columns)
+    columns = {}
+    for column, values in added.items():
+        function = column_function(df.sparkSession, _function_of(values), values.type)
+        columns[column] = function(*(judged if values.takes_times else judged[:1]))
     return df.withColumns(columns)
+
+
+def _function_of(column: JudgedColumn) -> Any:
+    """The values of a column, as a function for Spark."""
+
+    def robots_column(urls: Any, times: Any = None) -> Any:
+        return column.values(urls, times)
+
+    return robots_column
 
 
 def _verdict_function(spark: SparkSession, source: SnapshotSource, agent: str, options: Any) -> Any:
@@ -270,62 +262,6 @@ def _with_times(options: dict[str, Any], times: Any) -> dict[str, Any]:
     return options if times is None else {**options, "as_of": times}
 
 
-def _mask_function(spark: SparkSession, source: SnapshotSource, agents: list[str], options: Any) -> Any:
-    def robots_allowed(urls: Any, times: Any = None) -> Any:
-        return source.open().masks(urls, agents, threads=1, **_with_times(options, times))
-
-    return column_function(spark, robots_allowed, "bigint")
-
-
-def _added_columns(
-    spark: SparkSession,
-    source: SnapshotSource,
-    agents: Agents,
-    judged: list[str | Column],
-    form: str,
-    name: str | None,
-    add: str | Sequence[str],
-    options: dict[str, Any],
-) -> dict[str, Any]:
-    """The added columns, in the order and with the names of ``robosieve annotate``. ``judged``: the columns
-    of the URLs and of their times, if there is one."""
-    added = as_list(add)
-    for column in added:
-        if column not in _ADDED:
-            raise ValueError(f"add={column!r}; give some of {', '.join(map(repr, _ADDED))}")
-    prefix = _prefix(form, name)
-    columns = {}
-    if "origin" in added:
-        columns[f"{prefix}origin"] = _origin_function(spark)(judged[0])
-    if "reason" in added:
-        of_reasons: dict[str, Any] = {
-            key: options[key] for key in ("status_policy", "any_scheme", "at", "as_of", "no_time") if key in options
-        }
-        columns[f"{prefix}reason"] = _reason_function(spark, source, of_reasons)(*judged)
-    if "crawl_delay" in added:
-        of_delays: dict[str, Any] = {
-            key: options[key] for key in ("any_scheme", "as_of", "no_time", "agent_match") if key in options
-        }
-        for agent in agent_names(agents):
-            columns[f"{prefix}crawl_delay_{agent}"] = _delay_function(spark, source, agent, of_delays)(*judged)
-    return columns
-
-
-def _prefix(form: str, name: str | None) -> str:
-    """The start of the names of added columns."""
-    if name is None:
-        return "robots_"
-    return f"{name}_" if form == "bits" else name
-
-
-def _list_function(spark: SparkSession, lists: Lists) -> Any:
-    def robots_listed(urls: Any) -> Any:
-        # Spark takes no dictionaries.
-        return lists.match(urls).dictionary_decode()
-
-    return column_function(spark, robots_listed, "string")
-
-
 def _origin_function(spark: SparkSession) -> Any:
     def robots_origin(urls: Any) -> Any:
         return origins(urls)
@@ -341,21 +277,12 @@ def _reason_function(spark: SparkSession, source: SnapshotSource, options: dict[
     return column_function(spark, robots_reason, "string")
 
 
-def _delay_function(spark: SparkSession, source: SnapshotSource, agent: str, options: dict[str, Any]) -> Any:
-    def robots_crawl_delay(urls: Any, times: Any = None) -> Any:
-        return source.open().crawl_delays(urls, agent, threads=1, **_with_times(options, times))
-
-    return column_function(spark, robots_crawl_delay, "double")
-
-
 def _check_url_column(df: DataFrame, url: str | Column) -> None:
     """Raises for a column that does not exist or holds no text, before any job starts."""
     from pyspark.errors import AnalysisException
     from pyspark.sql.types import BinaryType, CharType, StringType, VarcharType
 
-    unknown = ValueError(
-        f"no column {url!r}; the columns are: {', '.join(df.columns) or 'none'}; name the one of the URLs: url="
-    )
+    unknown = unknown_column(url, df.columns)
     # PySpark logs a long trace for a name that it cannot resolve, so simple names are looked up here.
     if isinstance(url, str) and url.isidentifier() and url.lower() not in map(str.lower, df.columns):
         raise unknown
