@@ -1,28 +1,19 @@
-"""Ray Data: judge batches of Arrow tables. Run it as `ray_data.py SNAPSHOT PAGES.parquet`.
+"""Ray Data: a filter and a column of verdicts. Run it as `ray_data.py SNAPSHOT PAGES.parquet`.
 
-The functions pickle with the path of the snapshot, and each worker opens it once."""
+Each worker opens the snapshot once. `robosieve.ray` also goes from files to files."""
 
 import json
 import sys
 from collections import Counter
 
-import pyarrow as pa
 import ray
 
 import robosieve
+from robosieve.ray import filter_allowed, with_verdicts
 
-snapshot = robosieve.Snapshot(sys.argv[1])
-
-
-def keep(pages: pa.Table) -> pa.Table:
-    return pages.filter(snapshot.allowed(pages["url"], "GPTBot"))
-
-
-def judge(pages: pa.Table) -> pa.Table:
-    return pages.append_column("robots", snapshot.verdicts(pages["url"], "GPTBot"))
-
-
-pages = ray.data.read_parquet(sys.argv[2])
-counts = Counter(row["robots"] for row in pages.map_batches(judge, batch_format="pyarrow").iter_rows())
-counts[robosieve.Verdict.ALLOWED] = pages.map_batches(keep, batch_format="pyarrow").count()
+snapshot, files = sys.argv[1:]
+pages = ray.data.read_parquet(files)
+judged = with_verdicts(pages, snapshot, "GPTBot", form="int8")
+counts = Counter(row["robots_GPTBot"] for row in judged.iter_rows())
+counts[robosieve.Verdict.ALLOWED] = filter_allowed(pages, snapshot, "GPTBot").count()
 print(json.dumps({verdict.name.lower(): counts[verdict] for verdict in robosieve.Verdict}))

@@ -26,6 +26,7 @@ __all__ = [
     "ExportedTable",
     "FilterCounts",
     "Finding",
+    "InputsError",
     "ListMatch",
     "Lists",
     "RobosieveError",

@@ -51,7 +51,7 @@ GUESSES: dict[str, dict[str, str]] = {
         **_all("user_agent parse_user_agent", "robosieve.product_token(user_agent)"),
         **_all("crawlers bots", "robosieve.agents(\"@ai\")"),
         **{verb: _command(verb) for verb in ("report", "audit", "diff", "due", "inspect")},
-        **{name: f"import robosieve.{name}" for name in ("datatrove", "robotparser", "scrapy", "spark")},
+        **{name: f"import robosieve.{name}" for name in ("datatrove", "ray", "robotparser", "scrapy", "spark")},
     },
     "Snapshot": {
         **_all("can_fetch is_allowed allows may_fetch allow can_crawl fetchable check", _ONE_OR_MANY),

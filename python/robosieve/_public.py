@@ -1,5 +1,6 @@
 """The public names of the package. ``__init__`` imports this module when one of them is first used."""
 
+from ._cluster.jobs import InputsError as InputsError
 from ._compiler import Compiler as Compiler, compile as compile
 from ._counts import CompileReport as CompileReport, FilterCounts as FilterCounts
 from ._files import annotate as annotate, filter as filter

@@ -11,7 +11,7 @@ _MAP_PARTITIONS = (
 )
 _MAP_BATCHES = 'judge its batches: pl.col("url").map_batches(judge, return_dtype=pl.Boolean, is_elementwise=True)'
 _SPARK = "register a function: robosieve.spark.register_allowed(spark, path, agents=agents)"
-_RAY = 'judge its batches: dataset.map_batches(judge, batch_format="pyarrow")'
+_RAY = "write robosieve.ray.filter_allowed(dataset, path, agents)"
 #: Columns without values, by library and class, and how their libraries judge them.
 _LAZY = {
     ("dask", "Series"): _MAP_PARTITIONS,

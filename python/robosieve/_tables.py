@@ -119,6 +119,6 @@ def _error(directory: str, kind: str, table: str) -> RobosieveError:
     return RobosieveError(
         f"{directory}: belongs to the {kind} table {table}, whose files also hold rows that were deleted or "
         "replaced; read it with its engine and judge the column of URLs (robosieve.spark.with_verdicts, "
-        "Snapshot.verdicts), or write its current rows to plain files. Files that are named one by one are read "
+        "robosieve.ray.with_verdicts, Snapshot.verdicts), or write its current rows to plain files. Files that are named one by one are read "
         "as they are"
     )

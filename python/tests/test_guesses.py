@@ -85,7 +85,7 @@ def test_a_subclass_has_the_words_of_its_base() -> None:
 
 
 def test_no_guess_is_a_name_that_exists(instances: dict[str, Any]) -> None:
-    modules = {"datatrove", "robotparser", "scrapy", "spark"}
+    modules = {"datatrove", "ray", "robotparser", "scrapy", "spark"}
     for owner, words in GUESSES.items():
         given = robosieve if owner == "robosieve" else instances[owner.lower()]
         for word in words:

@@ -2,5 +2,6 @@
 
 ``jobs`` plans and runs tasks, ``compilation`` makes a snapshot with them, ``paths`` finds inputs and
 checks outputs, ``outputs`` publishes them, and ``source`` brings the snapshot to the nodes.
-``robosieve.spark`` adapts this to its engine.
+``robosieve.spark`` and ``robosieve.ray`` adapt this to
+their engines.
 """

@@ -36,6 +36,7 @@ class JudgedColumn:
     def values(self, urls: Any, times: Any = None) -> Any:
         """The values for a column of URLs of pyarrow, and one of their times. A task has one core, so one
         thread judges."""
+        urls, times = _as_exported(urls), _as_exported(times)
         if self.method == "origins":
             return origins(urls)
         if self.method == "match":
@@ -44,6 +45,12 @@ class JudgedColumn:
         values = getattr(self.source.open(), self.method)(urls, *self.arguments, threads=1, **options)
         # Spark takes no dictionaries, and those of batches differ.
         return values.cast("string") if self.method == "reasons" else values
+
+
+def _as_exported(column: Any) -> Any:
+    """The column, or its chunks together where pyarrow, before 16, exports single arrays alone."""
+    is_chunked = hasattr(column, "combine_chunks") and not hasattr(column, "__arrow_c_array__")
+    return column.combine_chunks() if is_chunked and not hasattr(column, "__arrow_c_stream__") else column
 
 
 def verdict_columns(

@@ -120,9 +120,7 @@ class _WriteCaptures:
         """Nothing: a task needs no snapshot."""
 
     def __call__(self, source: str, outputs: list[str | None], threads: int) -> dict[str, Any]:
-        compiler = Compiler(
-            skip_damaged=self.skip_damaged, memory=self.memory, temp_dir=self.temp_dir, threads=threads
-        )
+        compiler = Compiler(skip_damaged=self.skip_damaged, memory=self.memory, temp_dir=self.temp_dir, threads=threads)
         is_table = _starts_with(source, _PARQUET)
         if is_table:
             _add_table(compiler, source)

@@ -48,12 +48,15 @@ class InputsError(RobosieveError):
     ``failures`` maps the path of each such input to its error. ``counts`` are those of the others.
     """
 
-    __module__ = "robosieve.spark"
+    __module__ = "robosieve"
 
     def __init__(self, message: str, failures: dict[str, str], counts: dict[str, Any]) -> None:
-        super().__init__(message)
+        super().__init__(message, failures, counts)
         self.failures = failures
         self.counts = counts
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class TaskFile(NamedTuple):
@@ -83,9 +86,7 @@ class Engine(Protocol):
     def tasks(self) -> int | None:
         """The number of tasks that the caller asked for."""
 
-    def run(
-        self, tasks: list[list[TaskFile]], process: Callable[[TaskFile, int], FileResult]
-    ) -> Sequence[FileResult]:
+    def run(self, tasks: list[list[TaskFile]], process: Callable[[TaskFile, int], FileResult]) -> Sequence[FileResult]:
         """Calls ``process`` on each file of each task, with the threads of a task.
 
         A task that is lost or raises runs again. If it fails too often, this raises. No task is
@@ -128,9 +129,7 @@ class Call:
         if self.function == "annotate":
             return dict(annotate(snapshot, source, str(outputs[0]), self.agents, **options))
         output, disallowed_to, unknown_to, invalid_to, listed_to = outputs
-        options.update(
-            disallowed_to=disallowed_to, unknown_to=unknown_to, invalid_to=invalid_to, listed_to=listed_to
-        )
+        options.update(disallowed_to=disallowed_to, unknown_to=unknown_to, invalid_to=invalid_to, listed_to=listed_to)
         return dict(filter(snapshot, source, output, self.agents, **options))
 
 
@@ -230,9 +229,7 @@ def _groups(files: list[InputFile], tasks: int | None) -> list[list[TaskFile]]:
     return groups
 
 
-def _process(
-    call: FileCall, directories: Sequence[OutputDirectory | None], file: TaskFile, threads: int
-) -> FileResult:
+def _process(call: FileCall, directories: Sequence[OutputDirectory | None], file: TaskFile, threads: int) -> FileResult:
     """Processes a file in a task. Another attempt would fail alike after some errors: they are
     results."""
     call.prepare()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, TypedDict
 
+from .._compiler import Profile
 from .._files import AddedColumn
 from .._lists import Lists
 from .._options import InputFormat, NoTime, Path, Reason, StatusPolicy, Time
@@ -52,3 +53,18 @@ class FilterOptions(RecordOptions, total=False):
     require: Literal["all", "any"]
     reasons: Reason | Sequence[Reason]
     disallowed_add: AddedColumn | Sequence[AddedColumn]
+
+
+class CompileOptions(TypedDict, total=False):
+    """The options of :func:`robosieve._cluster.compilation.compile_with`."""
+
+    profile: Profile
+    previous: Path | None
+    max_failing: float
+    as_of: Time | None
+    history: bool
+    skip_damaged: bool
+    captures_dir: Path | None
+    memory: int | None
+    temp_dir: Path | None
+    overwrite: bool

@@ -59,8 +59,8 @@ def local_path(path: Path) -> str:
     if text.startswith("file:"):
         raise ValueError(f"{text}: write the path alone: /{text.removeprefix('file:').lstrip('/')}")
     raise ValueError(
-        f"{text}: not a path of a mounted file system; mount the storage on all nodes, or read it as a DataFrame: "
-        "robosieve.spark.with_verdicts takes all that Spark reads"
+        f"{text}: not a path of a mounted file system; mount the storage on all nodes, or read it with the engine: "
+        "robosieve.spark.with_verdicts takes all that Spark reads, and robosieve.ray.with_verdicts all that Ray reads"
     )
 
 

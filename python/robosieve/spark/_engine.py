@@ -53,9 +53,7 @@ class SparkEngine:
     def __post_init__(self) -> None:
         check_counts(partitions=self.tasks, threads=self.threads)
 
-    def run(
-        self, tasks: list[list[TaskFile]], process: Callable[[TaskFile, int], FileResult]
-    ) -> Sequence[FileResult]:
+    def run(self, tasks: list[list[TaskFile]], process: Callable[[TaskFile, int], FileResult]) -> Sequence[FileResult]:
         threads = self.threads
 
         def process_tasks(batches: Iterator[Any]) -> Iterator[Any]:

@@ -15,8 +15,6 @@ from urllib.parse import unquote
 
 import pytest
 
-pytest.importorskip("pyspark", reason='PySpark is missing: pip install "pyspark>=3.5"')
-
 import robosieve
 from conftest import SMALL
 from robosieve import RobosieveError
