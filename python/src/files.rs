@@ -18,6 +18,7 @@ use robosieve::judge::{JudgeOptions, Reason, UnknownOrigin};
 use robosieve::output::OverwriteGuard;
 use robosieve::records::{Field, RecordOptions};
 use robosieve::{Compiler, Judge, Snapshot};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// A column or a key, by name or by number from 1.
@@ -163,12 +164,20 @@ fn open_inputs(inputs: &[PathBuf]) -> PyResult<Vec<Input>> {
         .map_err(exception)
 }
 
-/// Starts an output. One with the file name of its only input may have a name that does not fit its
+/// The name of an output that is named after its input: ARC and WACZ files become WARC files.
+#[pyfunction]
+pub(crate) fn name_after_input(input: PathBuf) -> OsString {
+    robosieve::output::name_after_input(input).into_os_string()
+}
+
+/// Starts an output. One that is named after its only input may have a name that does not fit its
 /// format: annotated archives of a directory keep their names.
 fn create(path: &Path, inputs: &[PathBuf]) -> robosieve::Result<Output<'static>> {
     let output = Output::create(path)?;
     match inputs {
-        [input] if input.file_name() == path.file_name() => Ok(output.named_after_input()),
+        [input] if robosieve::output::name_after_input(input).file_name() == path.file_name() => {
+            Ok(output.named_after_input())
+        }
         _ => Ok(output),
     }
 }

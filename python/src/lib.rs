@@ -45,7 +45,7 @@ mod _native {
     #[pymodule_export]
     use super::export::{ExportedTable, export};
     #[pymodule_export]
-    use super::files::{annotate, filter, filter_by_lists};
+    use super::files::{annotate, filter, filter_by_lists, name_after_input};
     #[pymodule_export]
     use super::list_compiler::ListTexts;
     #[pymodule_export]

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import subprocess
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 import robosieve
+from robosieve._cluster.paths import find_inputs
 from robosieve._counts import ReasonCounts
 
 SMALL = Path(__file__).resolve().parents[2] / "datasets/small"
@@ -289,6 +291,31 @@ def test_warc_files_are_filtered_and_annotated(
         robosieve.filter(small, pages, tmp_path / "kept.warc", "GPTBot")
     with pytest.raises(ValueError, match="WARC-Target-URI"):
         robosieve.filter(small, pages, tmp_path / "kept.warc.gz", "GPTBot", host="e.example")
+
+
+def test_arc_and_wacz_files_stand_for_warc_files(small: Path, tmp_path: Path) -> None:
+    first = b"filedesc://x.arc 0.0.0.0 20260304050607 text/plain 12\n1 0 Crawler\n\n"
+    page = b"HTTP/1.0 200 OK\r\n\r\n<p>"
+    line = b"https://shop.example/ 192.0.2.1 20260304050607 text/html %d\n" % len(page)
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "x.arc").write_bytes(first + line + page + b"\n")
+    with zipfile.ZipFile(folder / "crawl.wacz", "w") as archive:
+        archive.writestr("archive/x.warc", gzip.decompress(warc_record("https://shop.example/cart", b"text")), zipfile.ZIP_DEFLATED)
+        archive.writestr("datapackage.json", "{}")
+    snapshot = robosieve.Snapshot(small)
+    counts = robosieve.filter(snapshot, folder / "x.arc", tmp_path / "kept.warc", "GPTBot")
+    assert (counts["allowed"], counts["warcinfo"]) == (1, 1)
+    assert b"WARC-Target-URI: https://shop.example/\r\n" in (tmp_path / "kept.warc").read_bytes()
+    counts = robosieve.annotate(snapshot, folder / "crawl.wacz", tmp_path / "lines", "GPTBot")
+    assert (tmp_path / "lines").read_bytes().endswith(b"\thttps://shop.example/cart\n")
+    with pytest.raises(ValueError, match="wacz create"):
+        robosieve.filter(snapshot, folder / "crawl.wacz", tmp_path / "kept.wacz", "GPTBot")
+    # Jobs on clusters name their outputs so, also those with lines.
+    named = {os.path.basename(file.path): file.name for file in find_inputs(folder).as_outputs().files}
+    assert named == {"x.arc": "x.warc", "crawl.wacz": "crawl.warc.gz"}
+    robosieve.annotate(snapshot, folder / "crawl.wacz", tmp_path / "crawl.warc.gz", "GPTBot")
+    assert gzip.decompress((tmp_path / "crawl.warc.gz").read_bytes()) == (tmp_path / "lines").read_bytes()
 
 
 @pytest.mark.parametrize("codec", ["snappy", "gz", "zstd", "lz4", "lz4raw", "lz4hadoop", "br", "lzo", "brotli"])

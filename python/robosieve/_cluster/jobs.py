@@ -156,7 +156,7 @@ def run_call(
     written = [directory.path for directory in directories if directory is not None]
     if not written:
         raise ValueError("no output directory; name at least one")
-    inputs = find_inputs(paths)
+    inputs = find_inputs(paths).as_outputs()
     check_outputs(inputs, written, call.snapshot_path, overwrite)
     _check_call(call, inputs.files[0].path, directories)
     return run_tasks(engine, call, inputs.files, directories)

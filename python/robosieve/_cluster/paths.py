@@ -6,9 +6,10 @@ import glob
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
+from .. import _native
 from .._native import RobosieveError
 from .._options import Path
 from .._stores import locate
@@ -35,6 +36,11 @@ class Inputs:
 
     files: list[InputFile]
     directories: list[str]
+
+    def as_outputs(self) -> Inputs:
+        """The same files, with the names of their outputs: ARC and WACZ files become WARC files."""
+        files = [replace(file, name=_native.name_after_input(file.name)) for file in self.files]
+        return Inputs(files, self.directories)
 
 
 def full_path(path: Path) -> str:
