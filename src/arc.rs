@@ -15,7 +15,7 @@
 //!
 //! [`ArcReader`] writes a WARC header in place of each line, and passes blocks on. So everything that
 //! reads WARC text reads ARC too, and what it writes is WARC. The source is the Internet Archive's
-//! "ARC File Format" of 1996; the conversion is that of warcio and of jwat's arc2warc.
+//! "ARC File Format" of 1996, and the conversion is that of warcio.
 
 use crate::decode::Decoder;
 use crate::digest::StreamDigest;

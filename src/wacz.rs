@@ -1,14 +1,16 @@
 //! WACZ files: zip archives of the WARC files of a crawl, with indexes and page lists.
 //!
-//! The WARC files are in the folder `archive/` (WACZ 1.1.1 §5.2.1), usually stored as they are, since
+//! The WARC files are in the folder `archive/` (WACZ 1.1.1, "archive"), usually stored as they are, since
 //! they are compressed already. Each is read from its place in the zip archive. The indexes and
 //! lists beside them are not needed: a job reads all records.
 //!
 //! A zip archive can name the same bytes many times, or name one file twice, and readers differ in
 //! what they then see. Both are refused, so an archive expands at most as gzip does.
 
+use crate::arc::ARC_MAGIC;
+use crate::decode::Decoder;
 use crate::error::{Error, ErrorKind, Result};
-use crate::file_format::FileFormat;
+use crate::file_format::{FileFormat, WARC_MAGIC};
 use bstr::ByteSlice;
 use flate2::Crc;
 use flate2::read::DeflateDecoder;
@@ -22,11 +24,11 @@ use std::path::{Path, PathBuf};
 /// The folder of the WARC files.
 const FOLDER: &str = "archive/";
 
-/// Endings of WARC and ARC files.
+/// Endings of WARC and ARC files, which such files should have, and need not.
 const WARC_ENDINGS: &[&str] = &[".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz"];
 
-/// The most WARC files in an archive. Browsertrix begins a new one after 1 GB.
-const MAX_MEMBERS: usize = 100_000;
+/// The most files in that folder. Browsertrix begins a new one after 1 GB.
+const MAX_FILES: usize = 100_000;
 
 /// A WARC file in a WACZ.
 #[derive(Clone, Debug)]
@@ -52,6 +54,18 @@ impl Member {
     /// The name of the WARC file, without its folder.
     pub(crate) fn file_name(&self) -> &str {
         self.name.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// Whether the file is one of WARC or ARC records, by its name or by its first bytes.
+    fn has_records(&self) -> io::Result<bool> {
+        if ends_in(&self.name, WARC_ENDINGS) {
+            return Ok(true);
+        }
+        let mut decoder = Decoder::new(self.open()?)?;
+        // Damage in a file that is not one of records does not matter.
+        while decoder.peeked().len() < ARC_MAGIC.len() && decoder.peek_more().unwrap_or(false) {}
+        let start = decoder.peeked();
+        Ok(start.starts_with(WARC_MAGIC) || start.starts_with(ARC_MAGIC))
     }
 
     /// A reader of the content. It has the length and the checksum that the zip archive states, or
@@ -143,6 +157,8 @@ pub(crate) fn members(path: &Path, start: &[u8]) -> Result<Option<Vec<Member>>> 
 #[derive(Default)]
 struct Directory {
     members: Vec<Member>,
+    /// The number of files in the folder of WARC files.
+    file_count: usize,
     /// The reason why a WARC file cannot be read.
     unreadable: Option<String>,
     /// Whether it has other WACZ files.
@@ -189,7 +205,7 @@ fn read_directory(path: &Path) -> Result<Directory> {
     let mut buffer = vec![0; MAX_CENTRAL_DIRECTORY_RECORD_SIZE];
     let archive = ZipArchive::from_file(File::open(path)?, &mut buffer).map_err(zip_error)?;
     let mut directory = Directory::default();
-    let mut count = 0;
+    let mut count: u64 = 0;
     let mut header_buffer = vec![0; MAX_CENTRAL_DIRECTORY_RECORD_SIZE];
     let mut entries = archive.entries(&mut buffer);
     while let Some(entry) = entries.next_entry().map_err(zip_error)? {
@@ -203,7 +219,7 @@ fn read_directory(path: &Path) -> Result<Directory> {
         }
         let name = entry.file_path().as_ref().to_str_lossy().into_owned();
         directory.is_collection |= ends_in(&name, &[".wacz"]);
-        if !name.starts_with(FOLDER) || !ends_in(&name, WARC_ENDINGS) {
+        if !name.starts_with(FOLDER) || entry.is_dir() {
             continue;
         }
         let method = entry.compression_method();
@@ -214,21 +230,26 @@ fn read_directory(path: &Path) -> Result<Directory> {
             directory.unreadable.get_or_insert(what);
             continue;
         }
-        if directory.members.len() == MAX_MEMBERS {
-            let what = format!("the zip archive has more than {MAX_MEMBERS} WARC files");
+        directory.file_count += 1;
+        if directory.file_count > MAX_FILES {
+            let what = format!("the zip archive has more than {MAX_FILES} files in {FOLDER}");
             return Err(Error::damaged(0, what, false));
         }
         let (start, end) = found.compressed_data_range();
-        directory.members.push(Member {
+        let member = Member {
             wacz: path.to_owned(),
             name,
             range: start..end,
             is_deflated: method == CompressionMethod::DEFLATE,
             length: entry.uncompressed_size_hint(),
             crc: entry.crc32(),
-        });
+        };
+        if member.has_records()? {
+            directory.members.push(member);
+        }
     }
-    if count != archive.entries_hint() {
+    // Without zip64, the number is stated in 16 bits.
+    if count as u16 != archive.entries_hint() as u16 {
         let what = "the directory of the zip archive has another number of files than it states";
         return Err(Error::damaged(archive.directory_offset(), what, false));
     }

@@ -177,6 +177,10 @@ fn wacz() -> Vec<ZipEntry> {
         deflated("archive/more.warc", &of("DA").concat()),
         stored("indexes/index.cdx.gz", &gz(b"")),
         stored("archive/old.arc.gz", &gz_each(&arc_records())),
+        // The specification only recommends the ending, and a folder may have other files.
+        deflated("archive/named-otherwise", &gz_each(&of("DA"))),
+        stored("archive/notes.txt", b"https://e.example/a\n"),
+        stored("archive/empty", b""),
         deflated("datapackage.json", b"{}"),
     ]
 }
@@ -189,7 +193,8 @@ fn a_wacz_stands_for_the_files_in_it() {
     dir.write("data.warc.gz", gz_each(&all()));
     dir.write("more.warc", of("DA").concat());
     dir.write("old.arc.gz", gz_each(&arc_records()));
-    let files = ["data.warc.gz", "more.warc", "old.arc.gz"];
+    dir.write("named-otherwise", gz_each(&of("DA")));
+    let files = ["data.warc.gz", "more.warc", "old.arc.gz", "named-otherwise"];
     for args in [
         words("annotate -q -o out"),
         words("filter -q -o out.warc.gz"),
@@ -208,7 +213,10 @@ fn a_wacz_stands_for_the_files_in_it() {
         "annotate -q crawl.wacz --as jsonl -o lines",
     )));
     let lines = dir.read_text("lines");
-    assert_eq!(lines.lines().count(), 16 + of("DA").len() + 1 + ARC.len());
+    assert_eq!(
+        lines.lines().count(),
+        16 + 2 * of("DA").len() + 1 + ARC.len()
+    );
     let line: serde_json::Value = serde_json::from_str(lines.lines().nth(17).unwrap()).unwrap();
     assert_eq!(line["filename"], "more.warc");
     let place = ["offset", "length"].map(|key| line[key].as_u64().unwrap() as usize);
@@ -216,7 +224,8 @@ fn a_wacz_stands_for_the_files_in_it() {
         of("DA").concat()[place[0]..place[0] + place[1]],
         of("DA")[1]
     );
-    assert!(!lines.lines().last().unwrap().contains("filename"));
+    // Converted records are in no file.
+    assert_eq!(lines.matches("filename").count(), 16 + 2 * of("DA").len());
 }
 
 #[test]
@@ -229,6 +238,7 @@ fn captures_of_a_wacz_are_compiled() {
         zip(&[
             stored("archive/a.warc.gz", &gz(&small)),
             stored("indexes/index.cdx", b"not an archive"),
+            stored("archive/notes.txt", b"not an archive"),
         ]),
     );
     dir.done(&words("compile -q robots.warc -o expected"));
