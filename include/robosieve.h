@@ -302,7 +302,7 @@ enum robosieve_column
   ROBOSIEVE_COLUMN_REASON = 4,
   // `origin`: scheme, host and port, as 64-bit text; null for text that is not a URL.
   ROBOSIEVE_COLUMN_ORIGIN = 8,
-  // For each agent a `double` column `crawl_delay:LABEL`: the seconds that the robots.txt asks for;
+  // For each agent a `double` column `crawl_delay_LABEL`: the seconds that the robots.txt asks for;
   // null if it has none.
   ROBOSIEVE_COLUMN_CRAWL_DELAY = 16,
 };

@@ -68,8 +68,9 @@ pub(crate) struct CompileArgs {
     pub archives: ArchiveArgs,
     /// WARC or JSONL archives, captures files, or directories (`-`: standard input)
     ///
-    /// An archive is plain, gzip or zstd. ARC and WACZ files are read as WARC files. A directory holds archives and captures files, or
-    /// robots.txt files. A quoted glob ('crawl/**/*.warc.gz') stands for the files that it matches.
+    /// An archive is plain, gzip or zstd. ARC and WACZ files are read as WARC files. A directory holds
+    /// archives and captures files, or robots.txt files. A quoted glob ('crawl/**/*.warc.gz') stands
+    /// for the files that it matches.
     #[arg(required_unless_present = "previous", value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
 }

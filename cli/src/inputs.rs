@@ -36,8 +36,9 @@ pub(crate) struct InputArgs {
     /// Lists of URLs, Parquet or WARC files (default: standard input)
     ///
     /// A list is text, TSV, CSV, JSONL, CDXJ or CDX; plain, gzip or zstd. WET and WAT files are WARC
-    /// files, and ARC and WACZ files are read as such. The content decides, not the name. A directory stands for its files, and a quoted glob
-    /// ('crawl/*.gz') for its matches; both without markers such as `_SUCCESS`.
+    /// files, and ARC and WACZ files are read as such. The content decides, not the name. A directory
+    /// stands for its files, and a quoted glob ('crawl/*.gz') for its matches; both without markers
+    /// such as `_SUCCESS`.
     #[arg(value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
 }

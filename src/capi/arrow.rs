@@ -57,7 +57,7 @@ pub enum robosieve_column {
     Reason = 4,
     /// `origin`: scheme, host and port, as 64-bit text; null for text that is not a URL.
     Origin = 8,
-    /// For each agent a `double` column `crawl_delay:LABEL`: the seconds that the robots.txt asks for;
+    /// For each agent a `double` column `crawl_delay_LABEL`: the seconds that the robots.txt asks for;
     /// null if it has none.
     CrawlDelay = 16,
 }
@@ -354,7 +354,7 @@ fn judged(
     }
     for (label, delays) in labels().zip(answers.delays) {
         let mut column = urls.column(
-            &format!("crawl_delay:{label}"),
+            &format!("crawl_delay_{label}"),
             "g",
             vec![Buffer::Float64(delays.seconds)],
         );

@@ -63,7 +63,7 @@ def main():
             assert allowed == [None if url is None else set(row) == {1} for url, row in asked], type_
             reasons = set(table["reason"].to_pylist())
             assert reasons - {None} <= set(table["reason"].dictionary.to_pylist()), reasons
-            delays = table["crawl_delay:GPTBot"]
+            delays = table["crawl_delay_GPTBot"]
             assert delays.type == pyarrow.float64() and (start or 0 < delays.null_count < len(urls))
             for url, reason, origin in zip(urls.to_pylist(), table["reason"].to_pylist(), table["origin"].to_pylist()):
                 assert (origin is None) == (url is None or reason == "not-a-url"), url

@@ -550,7 +550,7 @@ static void test_arrow(const robosieve_judge *judge) {
         const char *text = (const char *)origin->buffers[2] + ends[row];
         CHECK(ends[row + 1] - ends[row] == 0 || strchr("hfg", text[0]) != NULL);
     }
-    CHECK(strncmp(type.children[AGENT_COUNT + 3]->name, "crawl_delay:", 12) == 0);
+    CHECK(strncmp(type.children[AGENT_COUNT + 3]->name, "crawl_delay_", 12) == 0);
     CHECK(table.children[AGENT_COUNT + 3]->null_count < (int64_t)row_count);
     // A consumer may keep a column longer than its table.
     struct ArrowArray moved = *table.children[0];

@@ -1,8 +1,8 @@
 """From files to files on a cluster: each task calls the wheel on whole files.
 
-The engine, such as Spark, only hands out file names and collects counts. A task writes to a directory of its own below a
-hidden staging directory and then renames its outputs to their final names, as Hadoop's output
-committer does. Therefore:
+The engine, such as Spark, only hands out file names and collects counts. A task writes to a
+directory of its own below a hidden staging directory and then renames its outputs to their final
+names, as Hadoop's output committer does. Therefore:
 
 - An output is complete when it appears.
 - Retried and speculative attempts of a task never share a file. The last rename wins, and all
