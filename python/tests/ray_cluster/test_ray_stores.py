@@ -16,7 +16,7 @@ from test_spark_stores import NAMES, refusing_uploads, tree, uri  # noqa: F401
 from test_store import Bucket, bucket, server, staging  # noqa: F401
 
 
-def test_files_of_stores_equal_those_of_mounts(
+def test_files_of_stores_equal_those_of_mounts_on_ray(
     cluster: Any, bucket: Bucket, uri: Any, small: Path, tree: tuple[str, Path], tmp_path: Path
 ) -> None:
     prefix, local = tree
@@ -45,7 +45,7 @@ def test_files_of_stores_equal_those_of_mounts(
     assert [row["url"] for row in kept] == ["https://shop.example/"]
 
 
-def test_a_damaged_input_stops_no_other(cluster: Any, bucket: Bucket, uri: Any, small: Path, tree: Any) -> None:
+def test_a_damaged_input_stops_no_other_on_ray(cluster: Any, bucket: Bucket, uri: Any, small: Path, tree: Any) -> None:
     prefix, _ = tree
     bucket.put(f"{prefix}/in/year=2026/b.txt.gz", b"\x1f\x8b\x08 not gzip")
     with pytest.raises(
@@ -56,7 +56,7 @@ def test_a_damaged_input_stops_no_other(cluster: Any, bucket: Bucket, uri: Any, 
     assert bucket.keys(f"{prefix}/out/") == [f"{prefix}/out/{name}" for name in NAMES if "b.txt" not in name]
 
 
-def test_failed_uploads_are_tried_again(cluster: Any, bucket: Bucket, uri: Any, small: Path, tree: Any) -> None:
+def test_failed_uploads_are_tried_again_on_ray(cluster: Any, bucket: Bucket, uri: Any, small: Path, tree: Any) -> None:
     prefix, _ = tree
     with refusing_uploads(bucket, times=2) as (host, refused):
         out = uri(f"{prefix}/out").replace(bucket.host, host)
@@ -65,7 +65,7 @@ def test_failed_uploads_are_tried_again(cluster: Any, bucket: Bucket, uri: Any, 
     assert bucket.keys(f"{prefix}/out/") == sorted(f"{prefix}/out/{name}" for name in [*NAMES, "_SUCCESS"])
 
 
-def test_a_failed_run_leaves_complete_files_and_no_success(
+def test_a_failed_run_leaves_complete_files_and_no_success_on_ray(
     cluster: Any, bucket: Bucket, uri: Any, small: Path, tree: Any
 ) -> None:
     prefix, _ = tree
