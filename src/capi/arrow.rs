@@ -10,6 +10,7 @@ use super::options::require_of;
 use super::pointers::{c_text, check_flags, output, reference, slice};
 use super::status::{Failure, guard, robosieve_status};
 use super::verdict::number;
+use crate::agent::Agent;
 use crate::explain::Reason;
 use crate::judge::{CrawlDelays, Judge, Require, Rows, VerdictsRef};
 use crate::url::Origin;
@@ -60,6 +61,11 @@ pub enum robosieve_column {
     /// For each agent a `double` column `crawl_delay_LABEL`: the seconds that the robots.txt asks for;
     /// null if it has none.
     CrawlDelay = 16,
+}
+
+/// Whether a sum of columns has one of them.
+fn has(columns: u32, column: robosieve_column) -> bool {
+    columns & column as u32 != 0
 }
 
 /// All values of [`robosieve_column`].
@@ -306,22 +312,21 @@ fn judged(
     columns: u32,
     require: Require,
 ) -> Result<Column, Failure> {
-    let wants = |column: robosieve_column| columns & column as u32 != 0;
     let agents = judge.agents().len();
     let mut answers = Answers {
         verdicts: vec![
             Vec::new();
-            if wants(robosieve_column::Verdicts) {
+            if has(columns, robosieve_column::Verdicts) {
                 agents
             } else {
                 0
             }
         ],
-        allowed: wants(robosieve_column::Allowed).then(Bits::default),
-        reasons: wants(robosieve_column::Reason).then(Vec::new),
+        allowed: has(columns, robosieve_column::Allowed).then(Bits::default),
+        reasons: has(columns, robosieve_column::Reason).then(Vec::new),
         delays: vec![
             Delays::default();
-            if wants(robosieve_column::CrawlDelay) {
+            if has(columns, robosieve_column::CrawlDelay) {
                 agents
             } else {
                 0
@@ -333,9 +338,8 @@ fn judged(
         answers.append(&rows, &verdicts, require, &crawl_delays, urls)
     })?;
     let length = urls.rows().len();
-    let labels = || judge.agents().iter().map(|agent| agent.label());
     let mut children = Vec::new();
-    for (label, numbers) in labels().zip(answers.verdicts) {
+    for (label, numbers) in labels(judge).zip(answers.verdicts) {
         children.push(urls.column(label, "c", vec![Buffer::Int8(numbers)]));
     }
     if let Some(bits) = answers.allowed {
@@ -349,10 +353,10 @@ fn judged(
         column.dictionary = Some(Box::new(Column::texts("", names)));
         children.push(column);
     }
-    if wants(robosieve_column::Origin) {
-        children.push(urls.origins());
+    if has(columns, robosieve_column::Origin) {
+        children.push(urls.origins()?);
     }
-    for (label, delays) in labels().zip(answers.delays) {
+    for (label, delays) in labels(judge).zip(answers.delays) {
         let mut column = urls.column(
             &format!("crawl_delay_{label}"),
             "g",
@@ -365,6 +369,11 @@ fn judged(
         children,
         ..Column::new("", "+s", length, Vec::new())
     })
+}
+
+/// The names of the agents, in their order.
+fn labels(judge: &Judge) -> impl Iterator<Item = &str> {
+    judge.agents().iter().map(Agent::label)
 }
 
 /// The answers for the rows so far.
@@ -424,47 +433,22 @@ impl UrlColumn<'_> {
         }
     }
 
-    /// The origin of each row. The column was judged before, so its offsets are right.
-    fn origins(&self) -> Column {
+    /// The origin of each row.
+    fn origins(&self) -> Result<Column, Failure> {
         let mut text = Vec::new();
         let mut ends = Vec::with_capacity(self.rows().len());
         let mut is_url = Vec::with_capacity(ends.capacity());
-        for row in 0..self.rows().len() {
-            is_url.push(!self.is_null(row) && Origin::append(self.row(row), &mut text));
+        self.rows().try_for_each(|row, url| {
+            is_url.push(!self.is_null(row) && Origin::append(url, &mut text));
             ends.push(text.len());
-        }
+            Ok(())
+        })?;
         let starts = std::iter::once(0).chain(ends.iter().copied());
         let origins = starts.zip(&ends).zip(&is_url);
-        Column::texts(
+        Ok(Column::texts(
             "origin",
             origins.map(|((start, end), is_url)| is_url.then(|| &text[start..*end])),
-        )
-    }
-
-    /// The bytes of a row.
-    fn row(&self, row: usize) -> &[u8] {
-        match &self.rows {
-            TextRows::Offsets32(data, offsets) => {
-                &data[offsets[row] as usize..offsets[row + 1] as usize]
-            }
-            TextRows::Offsets64(data, offsets) => {
-                &data[offsets[row] as usize..offsets[row + 1] as usize]
-            }
-            TextRows::Views(views, buffers) => view_text(&views[row], buffers),
-            TextRows::Nulls(rows) => rows[row],
-        }
-    }
-}
-
-/// The bytes of a view: in place up to 12, else in a buffer.
-fn view_text<'a>(view: &'a [u8; 16], buffers: &[&'a [u8]]) -> &'a [u8] {
-    let part = |at: usize| {
-        u32::from_le_bytes([view[at], view[at + 1], view[at + 2], view[at + 3]]) as usize
-    };
-    let length = part(0);
-    match length {
-        0..=12 => &view[4..4 + length],
-        _ => &buffers[part(8)][part(12)..part(12) + length],
+        ))
     }
 }
 

@@ -43,7 +43,7 @@ pub enum Rows<'d> {
     Slices(&'d [&'d [u8]]),
 }
 
-impl Rows<'_> {
+impl<'d> Rows<'d> {
     /// The number of rows.
     pub fn len(&self) -> usize {
         match self {
@@ -58,6 +58,36 @@ impl Rows<'_> {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// Calls `each` with the number and the bytes of each row, in order, up to its first error.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadColumn`] if offsets descend or exceed the data, before the first row; and those
+    /// of `each`.
+    pub(crate) fn try_for_each(
+        self,
+        each: impl FnMut(usize, &'d [u8]) -> Result<()>,
+    ) -> Result<()> {
+        match self {
+            Self::Offsets32 { data, offsets } => {
+                try_for_each_in(OffsetColumn::new(data, offsets)?, each)
+            }
+            Self::Offsets64 { data, offsets } => {
+                try_for_each_in(OffsetColumn::new(data, offsets)?, each)
+            }
+            Self::Views { views, buffers } => {
+                try_for_each_in(ViewColumn::new(views, buffers)?, each)
+            }
+            Self::Slices(rows) => try_for_each_in(rows, each),
+        }
+    }
+}
+
+fn try_for_each_in<'d>(
+    column: impl Column<'d>,
+    mut each: impl FnMut(usize, &'d [u8]) -> Result<()>,
+) -> Result<()> {
+    (0..column.len()).try_for_each(|row| each(row, &column.text(row)[..column.row_len(row)]))
 }
 
 impl Judge {
@@ -280,38 +310,16 @@ impl RobotsRef<'_> {
         agent: &Agent,
         how: AgentMatch,
         rows: Rows<'_>,
-        each: impl FnMut(usize, bool),
-    ) -> Result<()> {
-        match rows {
-            Rows::Offsets32 { data, offsets } => {
-                self.allows_column(agent, how, OffsetColumn::new(data, offsets)?, each);
-            }
-            Rows::Offsets64 { data, offsets } => {
-                self.allows_column(agent, how, OffsetColumn::new(data, offsets)?, each);
-            }
-            Rows::Views { views, buffers } => {
-                self.allows_column(agent, how, ViewColumn::new(views, buffers)?, each);
-            }
-            Rows::Slices(rows) => self.allows_column(agent, how, rows, each),
-        }
-        Ok(())
-    }
-
-    fn allows_column<'d>(
-        &self,
-        agent: &Agent,
-        how: AgentMatch,
-        column: impl Column<'d>,
         mut each: impl FnMut(usize, bool),
-    ) {
+    ) -> Result<()> {
         let groups: Vec<&Group<'_>> = self.groups_of(agent, how).collect();
         for group in &groups {
-            prepare(group, column.len());
+            prepare(group, rows.len());
         }
-        for row in 0..column.len() {
-            let url = &column.text(row)[..column.row_len(row)];
+        rows.try_for_each(|row, url| {
             each(row, allow(groups.iter().copied(), url, self.profile()));
-        }
+            Ok(())
+        })
     }
 }
 
@@ -343,34 +351,14 @@ impl FilterLists {
     pub fn find_rows(
         &self,
         rows: Rows<'_>,
-        each: impl FnMut(usize, Option<ListMatch<'_>>),
+        mut each: impl FnMut(usize, Option<ListMatch<'_>>),
     ) -> Result<()> {
-        match rows {
-            Rows::Offsets32 { data, offsets } => {
-                find_in_column(self, OffsetColumn::new(data, offsets)?, each)
-            }
-            Rows::Offsets64 { data, offsets } => {
-                find_in_column(self, OffsetColumn::new(data, offsets)?, each)
-            }
-            Rows::Views { views, buffers } => {
-                find_in_column(self, ViewColumn::new(views, buffers)?, each)
-            }
-            Rows::Slices(rows) => find_in_column(self, rows, each),
-        }
+        let mut searcher = self.searcher();
+        rows.try_for_each(|row, url| {
+            each(row, searcher.find(url)?);
+            Ok(())
+        })
     }
-}
-
-fn find_in_column<'d>(
-    lists: &FilterLists,
-    column: impl Column<'d>,
-    mut each: impl FnMut(usize, Option<ListMatch<'_>>),
-) -> Result<()> {
-    let mut searcher = lists.searcher();
-    for row in 0..column.len() {
-        let url = &column.text(row)[..column.row_len(row)];
-        each(row, searcher.find(url)?);
-    }
-    Ok(())
 }
 
 /// Rows by number, in one of the layouts.
