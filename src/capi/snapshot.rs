@@ -47,15 +47,18 @@ pub unsafe extern "C" fn robosieve_snapshot_open(
         out[0].write(ptr::null_mut());
         check_flags(flags, robosieve_open_flag::VerifyChecksums as u32)?;
         let path = path_of(path?)?;
-        let snapshot = Snapshot::open(&path)?;
-        if flags & robosieve_open_flag::VerifyChecksums as u32 != 0 {
-            verify_on_threads(&path, snapshot.byte_len(), || snapshot.verify_checksums())?;
-        }
-        out[0].write(Box::into_raw(Box::new(robosieve_snapshot {
-            snapshot: Arc::new(snapshot),
-        })));
+        out[0].write(handle(Snapshot::open(&path)?, &path, flags)?);
         Ok(())
     })
+}
+
+/// A handle of a snapshot, whose checksums are compared if a flag says so. `name` is for errors.
+fn handle(snapshot: Snapshot, name: &Path, flags: u32) -> Result<*mut robosieve_snapshot, Failure> {
+    if flags & robosieve_open_flag::VerifyChecksums as u32 != 0 {
+        verify_on_threads(name, snapshot.byte_len(), || snapshot.verify_checksums())?;
+    }
+    let snapshot = Arc::new(snapshot);
+    Ok(Box::into_raw(Box::new(robosieve_snapshot { snapshot })))
 }
 
 /// Opens a snapshot whose bytes are in memory, such as those of an object store or of a resource in a
@@ -86,13 +89,7 @@ pub unsafe extern "C" fn robosieve_snapshot_open_bytes(
         out[0].write(ptr::null_mut());
         check_flags(flags, robosieve_open_flag::VerifyChecksums as u32)?;
         let snapshot = Snapshot::new(data?.to_vec())?;
-        if flags & robosieve_open_flag::VerifyChecksums as u32 != 0 {
-            let name = Path::new("snapshot in memory");
-            verify_on_threads(name, snapshot.byte_len(), || snapshot.verify_checksums())?;
-        }
-        out[0].write(Box::into_raw(Box::new(robosieve_snapshot {
-            snapshot: Arc::new(snapshot),
-        })));
+        out[0].write(handle(snapshot, Path::new("snapshot in memory"), flags)?);
         Ok(())
     })
 }
