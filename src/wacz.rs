@@ -1,8 +1,8 @@
 //! WACZ files: zip archives of the WARC files of a crawl, with indexes and page lists.
 //!
 //! The WARC files are in the folder `archive/` (WACZ 1.1.1, "archive"), usually stored as they are, since
-//! they are compressed already. Each is read from its place in the zip archive. The indexes and
-//! lists beside them are not needed: a job reads all records.
+//! they are compressed already. Each is read from its place in the zip archive. A job reads all
+//! records, so it does not need the indexes and page lists beside them.
 //!
 //! A zip archive can name the same bytes many times, or name one file twice, and readers differ in
 //! what they then see. Both are refused, so an archive expands at most as gzip does.
@@ -99,28 +99,51 @@ struct CheckedReader {
 
 impl Read for CheckedReader {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let damaged = |what| Err(Error::damaged(0, what, false).into_io());
         let read = match self.content.read(out) {
             Err(err) if err.kind() == io::ErrorKind::InvalidInput => {
-                return damaged("not the compressed data that the zip archive states");
+                return Err(misread(
+                    "not the compressed data that the zip archive states",
+                ));
             }
             read => read?,
         };
         self.crc.update(&out[..read]);
         let Some(left) = self.left.checked_sub(read as u64) else {
-            return damaged("longer than the zip archive states");
+            return Err(misread("longer than the zip archive states"));
         };
         self.left = left;
         if read == 0 && !out.is_empty() {
             if left > 0 {
-                return damaged("shorter than the zip archive states");
+                return Err(misread("shorter than the zip archive states"));
             }
             if self.crc.sum() != self.expected_crc {
-                return damaged("its checksum is not the one that the zip archive states");
+                return Err(misread(
+                    "its checksum is not the one that the zip archive states",
+                ));
             }
         }
         Ok(read)
     }
+}
+
+/// The error of a content that is not the one that the zip archive states.
+fn misread(what: &str) -> io::Error {
+    Error::damaged(0, what, false).into_io()
+}
+
+/// Whether a file is a WACZ, or has to be one by its name. Then [`members`] reads it, or says why not.
+///
+/// Cost: nothing for a file named `.wacz`, and for other files than zip archives.
+pub(crate) fn is_wacz(path: &Path, start: &[u8]) -> bool {
+    match FileFormat::of(start) {
+        Some(FileFormat::Zip) if is_named_wacz(path) => true,
+        _ => !matches!(members(path, start), Ok(None)),
+    }
+}
+
+fn is_named_wacz(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|ending| ending.eq_ignore_ascii_case("wacz"))
 }
 
 /// The WARC files in a zip archive, in the order of its directory; `None` if it is not a WACZ.
@@ -134,9 +157,7 @@ impl Read for CheckedReader {
 /// overlap or have one name. [`ErrorKind::UnknownSource`] if it has no WARC file, or one that is
 /// encrypted or has another compression than deflate.
 pub(crate) fn members(path: &Path, start: &[u8]) -> Result<Option<Vec<Member>>> {
-    let is_named = path
-        .extension()
-        .is_some_and(|ending| ending.eq_ignore_ascii_case("wacz"));
+    let is_named = is_named_wacz(path);
     match FileFormat::of(start) {
         Some(FileFormat::Zip) => {}
         // As a list, it would have noise as lines.
@@ -168,16 +189,17 @@ struct Directory {
 impl Directory {
     /// The WARC files; `None` if there are none, and the file need not be a WACZ.
     fn check(self, is_named: bool) -> Result<Option<Vec<Member>>> {
-        let unknown = |what: String| Err(ErrorKind::UnknownSource { what }.into());
         if let Some(what) = self.unreadable {
-            return unknown(format!("{what}: unpack it first (unzip)"));
+            return Err(unknown(format!("{what}: unpack it first (unzip)")));
         }
         if self.is_collection {
-            return unknown("a collection of WACZ files: unpack it first (unzip)".to_owned());
+            return Err(unknown(
+                "a collection of WACZ files: unpack it first (unzip)",
+            ));
         }
         if self.members.is_empty() {
             return match is_named {
-                true => unknown("a WACZ file without WARC files in archive/".to_owned()),
+                true => Err(unknown("a WACZ file without WARC files in archive/")),
                 false => Ok(None),
             };
         }
@@ -200,6 +222,10 @@ impl Directory {
     }
 }
 
+fn unknown(what: impl Into<String>) -> Error {
+    ErrorKind::UnknownSource { what: what.into() }.into()
+}
+
 /// Reads the directory of a zip archive.
 fn read_directory(path: &Path) -> Result<Directory> {
     let mut buffer = vec![0; MAX_CENTRAL_DIRECTORY_RECORD_SIZE];
@@ -212,7 +238,7 @@ fn read_directory(path: &Path) -> Result<Directory> {
         count += 1;
         let found = archive.get_entry(entry.wayfinder()).map_err(zip_error)?;
         let header = found.local_header(&mut header_buffer).map_err(zip_error)?;
-        // A WARC file must not be passed over because its name is damaged.
+        // With a damaged name, a WARC file would look like another file, and be skipped.
         if header.file_path().as_ref() != entry.file_path().as_ref() {
             let what = "the directory of the zip archive has another name than the file";
             return Err(Error::damaged(entry.local_header_offset(), what, false));

@@ -56,8 +56,7 @@ impl Container for WarcFiles {
     }
 
     fn recognizes(&self, source: &Source, is_all: bool) -> Option<bool> {
-        // An error is that of a WACZ, and comes again when it is opened.
-        if source.is_file() && !matches!(wacz::members(&source.path, &source.start), Ok(None)) {
+        if source.is_file() && wacz::is_wacz(&source.path, &source.start) {
             return Some(true);
         }
         input::syntax_of(source, is_all).map(|syntax| syntax.is_some())

@@ -42,11 +42,7 @@ pub(super) struct WarcFile {
 impl WarcFile {
     /// A file whose first bytes are read.
     pub(super) fn new(source: Source) -> Self {
-        let places = match is_arc(&source) {
-            true => RecordPlaces::Converted,
-            false => RecordPlaces::File,
-        };
-        Self { source, places }
+        Self::with_places(source, RecordPlaces::File)
     }
 
     /// A file in a WACZ.
@@ -57,11 +53,16 @@ impl WarcFile {
         let name = Arc::from(member.file_name());
         let mut source = Source::of_part(member.path(), move || member.open());
         source.recognize(syntax_of)?;
-        let places = match is_arc(&source) {
-            true => RecordPlaces::Converted,
-            false => RecordPlaces::Member(name),
+        Ok(Self::with_places(source, RecordPlaces::Member(name)))
+    }
+
+    /// A file whose records are at `places`, unless they are converted.
+    fn with_places(source: Source, places: RecordPlaces) -> Self {
+        let places = match syntax_of(&source, true) {
+            Some(Some(RecordSyntax::Arc)) => RecordPlaces::Converted,
+            _ => places,
         };
-        Ok(Self { source, places })
+        Self { source, places }
     }
 
     /// Whether records are gzip members that are copied. Those of an ARC file are converted.
@@ -70,12 +71,8 @@ impl WarcFile {
     }
 
     fn is_arc(&self) -> bool {
-        is_arc(&self.source)
+        matches!(self.places, RecordPlaces::Converted)
     }
-}
-
-fn is_arc(source: &Source) -> bool {
-    syntax_of(source, true) == Some(Some(RecordSyntax::Arc))
 }
 
 /// Reads WARC files block by block, and reports progress.
