@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._cluster.compilation import compile_with
 from .._cluster.jobs import Call, run_call
-from .._compiler import Profile
-from .._options import Agents, Path, Time
+from .._options import Agents, Path
 from .._snapshot import Snapshot
 from ._engine import SparkEngine, require_pyspark, spark_source
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from typing_extensions import Unpack
 
-    from .._cluster.options import AnnotateOptions, FilterOptions
+    from .._cluster.options import AnnotateOptions, CompileOptions, FilterOptions
 
 
 def annotate_files(
@@ -122,25 +121,16 @@ def compile_files(
     paths: Path | Sequence[Path],
     out: Path,
     *,
-    profile: Profile = "google",
-    previous: Path | None = None,
-    max_failing: float = 0.2,
-    as_of: Time | None = None,
-    history: bool = False,
-    skip_damaged: bool = False,
-    captures_dir: Path | None = None,
-    memory: int | None = None,
-    temp_dir: Path | None = None,
     partitions: int | None = None,
     threads: int | None = None,
-    overwrite: bool = False,
+    **options: Unpack[CompileOptions],
 ) -> dict[str, Any]:
     """Compile archives and tables of captures into a snapshot, as ``robosieve compile`` does.
 
     Args:
         spark: The session.
         paths: Files, directories and globs, on a file system that the driver and all nodes mount at
-            the same place: archives (WARC and JSONL; plain, gzip, zstd), captures files, and Parquet
+            the same place: archives (WARC, ARC, WACZ and JSONL), captures files, and Parquet
             tables with the columns of :meth:`robosieve.Compiler.add`. Names that begin with ``.`` or
             ``_`` are skipped.
         out: The snapshot to write. An existing one is replaced. Without ``captures_dir``, all nodes
@@ -175,18 +165,4 @@ def compile_files(
     capture.
     """
     require_pyspark()
-    return compile_with(
-        SparkEngine(spark, partitions, threads),
-        paths,
-        out,
-        profile=profile,
-        previous=previous,
-        max_failing=max_failing,
-        as_of=as_of,
-        history=history,
-        skip_damaged=skip_damaged,
-        captures_dir=captures_dir,
-        memory=memory,
-        temp_dir=temp_dir,
-        overwrite=overwrite,
-    )
+    return compile_with(SparkEngine(spark, partitions, threads), paths, out, **options)
