@@ -313,7 +313,7 @@ def compile(
     """Compile archives of robots.txt files into a snapshot, as ``robosieve compile`` does.
 
     Args:
-        archives: WARC and JSONL files (plain, gzip, zstd), captures files, and directories.
+        archives: WARC, ARC and JSONL files (plain, gzip, zstd), WACZ and captures files, and directories.
         output: The snapshot to write.
         profile, previous, max_failing, as_of, history, skip_damaged, threads, filesystem: As for :class:`Compiler`.
         progress: As for :meth:`Compiler.add_path`.
