@@ -445,6 +445,17 @@ mod tests {
         format!("{line} {}\n{block}\n", block.len())
     }
 
+    /// A page with this number in its URL.
+    fn page(number: usize) -> String {
+        let line = format!("http://a.example/{number} 192.0.2.1 20010203040506 text/html");
+        record(&line, "HTTP/1.0 200 OK\r\n\r\n<p>")
+    }
+
+    /// The same page with another end of its line.
+    fn page_with_length(number: usize, length: &str) -> String {
+        page(number).replace(" 22\n", length)
+    }
+
     #[test]
     fn a_line_becomes_a_header() {
         let page = "HTTP/1.0 200 OK\r\n\r\n<p>";
@@ -535,21 +546,25 @@ mod tests {
     /// A wrong length damages its record. The next one is read, but for a cut file.
     #[test]
     fn reading_continues_after_damage() {
-        let good = |number: usize| {
-            let line = format!("http://a.example/{number} 192.0.2.1 20010203040506 text/html");
-            record(&line, "HTTP/1.0 200 OK\r\n\r\n<p>")
-        };
-        let with_length = |number: usize, length: &str| good(number).replace(" 22\n", length);
         for (middle, expected) in [
-            (with_length(1, " 3\n"), "an ARC record should begin here"),
-            (with_length(1, " x\n"), "an ARC record should begin here"),
-            (with_length(1, " -1\n"), "an ARC record should begin here"),
+            (
+                page_with_length(1, " 3\n"),
+                "an ARC record should begin here",
+            ),
+            (
+                page_with_length(1, " x\n"),
+                "an ARC record should begin here",
+            ),
+            (
+                page_with_length(1, " -1\n"),
+                "an ARC record should begin here",
+            ),
             (
                 "<p>no line of a record</p>\n".to_owned(),
                 "should begin here",
             ),
         ] {
-            let records = [FIRST.to_owned(), good(0), middle, good(2)];
+            let records = [FIRST.to_owned(), page(0), middle, page(2)];
             let plain = records.concat().into_bytes();
             let members = records.iter().flat_map(|record| gzip(record.as_bytes()));
             for bytes in [plain.clone(), members.collect(), gzip(&plain)] {
@@ -563,9 +578,9 @@ mod tests {
                 assert!(text.contains("\r\n\r\nWARC/1.0"), "{text}");
             }
         }
-        // A length beyond the record's own member is no reason to skip the next one.
-        let long = with_length(1, " 9999\n");
-        let members = [FIRST.to_owned(), good(0), long, good(2)];
+        // A length beyond the record's own member does not hide the next record.
+        let long = page_with_length(1, " 9999\n");
+        let members = [FIRST.to_owned(), page(0), long, page(2)];
         let bytes: Vec<u8> = members
             .iter()
             .flat_map(|record| gzip(record.as_bytes()))
@@ -578,13 +593,13 @@ mod tests {
         assert!(text.contains("http://a.example/2\r\n"), "{text}");
         // A damaged member.
         let mut flipped = bytes;
-        let middle = gzip(FIRST.as_bytes()).len() + gzip(good(0).as_bytes()).len() + 20;
+        let middle = gzip(FIRST.as_bytes()).len() + gzip(page(0).as_bytes()).len() + 20;
         flipped[middle] ^= 0x55;
         let (text, damage) = converted(&flipped, 4096);
         assert!(!damage.is_empty());
         assert!(text.contains("http://a.example/2\r\n"), "{text} {damage:?}");
         // The end of the file is missing.
-        let plain = [FIRST.to_owned(), good(0)].concat();
+        let plain = [FIRST.to_owned(), page(0)].concat();
         let (_, damage) = converted(&plain.as_bytes()[..plain.len() - 5], 4096);
         assert_eq!(damage.len(), 1);
         assert!(damage[0].contains("the file ends inside an ARC record"));

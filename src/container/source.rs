@@ -68,7 +68,8 @@ impl Source {
         }
     }
 
-    /// A part of a file, and its name for errors. `open` opens it at its first byte, each time anew.
+    /// A part of a file, with a name for errors. `open` gives a new reader of the part from its first
+    /// byte on.
     pub(crate) fn of_part(
         name: PathBuf,
         open: impl Fn() -> io::Result<Box<dyn Read + Send>> + Send + 'static,

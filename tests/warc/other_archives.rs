@@ -373,7 +373,7 @@ fn mistakes_and_damage_name_the_file() {
     }
 }
 
-/// A flipped bit is an error, or changes nothing: no file in a WACZ is passed over.
+/// After any flipped bit, a WACZ is refused, or gives the same records.
 #[test]
 fn a_damaged_wacz_loses_no_record() {
     let dir = tempfile::tempdir().unwrap();
