@@ -26,14 +26,13 @@ func check(status C.robosieve_status) {
 func main() {
 	// The message of an error belongs to the thread that got it.
 	runtime.LockOSThread()
-	path := C.CString(os.Args[1])
 	var agents []*C.char
 	for _, name := range os.Args[2:] {
 		agents = append(agents, C.CString(name))
 	}
 	var snapshot *C.robosieve_snapshot
 	var judge *C.robosieve_judge
-	check(C.robosieve_snapshot_open(path, 0, &snapshot))
+	check(C.robosieve_snapshot_open(C.CString(os.Args[1]), 0, &snapshot))
 	check(C.robosieve_judge_new(snapshot, &agents[0], C.size_t(len(agents)), nil, &judge))
 	defer C.robosieve_judge_close(judge)
 	C.robosieve_snapshot_close(snapshot) // The judge keeps it.
@@ -49,10 +48,12 @@ func main() {
 	verdicts := make([]C.int8_t, len(lines)*width)
 	check(C.robosieve_judge_rows32(judge, unsafe.Pointer(&data[0]), C.size_t(len(data)), &offsets[0],
 		rows, &verdicts[0], C.size_t(len(verdicts))))
+	var out bytes.Buffer
 	for row, line := range lines {
 		for _, verdict := range verdicts[row*width : (row+1)*width] {
-			os.Stdout.WriteString("DAUI"[verdict : verdict+1])
+			out.WriteByte("DAUI"[verdict])
 		}
-		os.Stdout.WriteString("\t" + string(line) + "\n")
+		out.WriteString("\t" + string(line) + "\n")
 	}
+	os.Stdout.Write(out.Bytes())
 }

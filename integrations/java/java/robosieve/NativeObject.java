@@ -74,20 +74,23 @@ abstract class NativeObject implements AutoCloseable {
         }
         String machine = System.getProperty("os.name") + "-" + System.getProperty("os.arch").replace("amd64", "x86_64");
         String resource = "natives/" + machine + "/librobosieve_java.so";
-        try (InputStream library = NativeObject.class.getResourceAsStream(resource)) {
-            if (library == null) {
-                throw new UnsatisfiedLinkError("the jar has no " + resource + "; build the library for this machine"
-                        + " (docs/JAVA.md), and name it by -Drobosieve.library=FILE");
-            }
+        InputStream library = NativeObject.class.getResourceAsStream(resource);
+        if (library == null) {
+            throw new UnsatisfiedLinkError("the jar has no " + resource + "; build it for this machine (docs/JAVA.md),"
+                    + " and name it by -Drobosieve.library=FILE");
+        }
+        try {
             Path copy = Files.createTempFile("robosieve", ".so");
             try {
                 Files.copy(library, copy, StandardCopyOption.REPLACE_EXISTING);
+                library.close();
                 System.load(copy.toString());
             } finally {
                 Files.delete(copy);
             }
-        } catch (IOException err) {
-            throw new UnsatisfiedLinkError(err + "; name a folder with space by -Djava.io.tmpdir=FOLDER");
+        } catch (IOException | UnsatisfiedLinkError err) {
+            throw new UnsatisfiedLinkError(err.getMessage() + "; the library is copied to java.io.tmpdir: name a folder"
+                    + " with space, from which programs may run, by -Djava.io.tmpdir=FOLDER");
         }
     }
 
