@@ -30,30 +30,30 @@ class Judge {
             for (int agent = 0; agent < count; agent++) {
                 agents.setAtIndex(ADDRESS, agent, arena.allocateFrom(args[agent + 2]));
             }
-            var snapshot = arena.allocate(ADDRESS);
-            var judge = arena.allocate(ADDRESS);
+            MemorySegment snapshot = arena.allocate(ADDRESS), judge = arena.allocate(ADDRESS);
             check(function("snapshot_open", JAVA_INT, ADDRESS, JAVA_INT, ADDRESS).invoke(arena.allocateFrom(args[1]), 0, snapshot));
             check(function("judge_new", JAVA_INT, ADDRESS, ADDRESS, JAVA_LONG, ADDRESS, ADDRESS)
                     .invoke(snapshot.get(ADDRESS, 0), agents, (long) count, MemorySegment.NULL, judge));
             var rows = function("judge_rows64", JAVA_INT, ADDRESS, ADDRESS, JAVA_LONG, ADDRESS, JAVA_LONG, ADDRESS, JAVA_LONG);
-            // All lines are one column: their bytes, and where each begins.
-            String[] lines = new BufferedReader(new InputStreamReader(System.in, "UTF-8")).lines().toArray(String[]::new);
-            byte[] bytes = String.join("", lines).getBytes("UTF-8");
+            // All lines are one column: their bytes, and where each begins. In this encoding a byte is a character.
+            String text = new String(System.in.readAllBytes(), "ISO-8859-1");
+            String[] lines = (text.endsWith("\n") ? text.substring(0, text.length() - 1) : text).split("\n", -1);
+            byte[] bytes = String.join("", lines).getBytes("ISO-8859-1");
             var data = arena.allocateFrom(JAVA_BYTE, bytes);
             var offsets = arena.allocate(JAVA_LONG, lines.length + 1);
             for (int line = 0; line < lines.length; line++) {
-                offsets.setAtIndex(JAVA_LONG, line + 1, offsets.getAtIndex(JAVA_LONG, line) + lines[line].getBytes("UTF-8").length);
+                offsets.setAtIndex(JAVA_LONG, line + 1, offsets.getAtIndex(JAVA_LONG, line) + lines[line].length());
             }
             var verdicts = arena.allocate((long) lines.length * count);
             check(rows.invoke(judge.get(ADDRESS, 0), data, (long) bytes.length, offsets, (long) lines.length, verdicts, verdicts.byteSize()));
-            var out = new PrintStream(new BufferedOutputStream(System.out), false, "UTF-8");
+            var out = new StringBuilder();
             for (int line = 0; line < lines.length; line++) {
                 for (int agent = 0; agent < count; agent++) {
                     out.append("DAUI".charAt(verdicts.get(JAVA_BYTE, (long) line * count + agent)));
                 }
                 out.append('\t').append(lines[line]).append('\n');
             }
-            out.flush();
+            System.out.write(out.toString().getBytes("ISO-8859-1"));
         }
     }
 }

@@ -48,12 +48,12 @@ func main() {
 	verdicts := make([]C.int8_t, len(lines)*width)
 	check(C.robosieve_judge_rows32(judge, unsafe.Pointer(&data[0]), C.size_t(len(data)), &offsets[0],
 		rows, &verdicts[0], C.size_t(len(verdicts))))
-	var out bytes.Buffer
+	out := make([]byte, 0, 2*len(text))
 	for row, line := range lines {
 		for _, verdict := range verdicts[row*width : (row+1)*width] {
-			out.WriteByte("DAUI"[verdict])
+			out = append(out, "DAUI"[verdict])
 		}
-		out.WriteString("\t" + string(line) + "\n")
+		out = append(append(append(out, '\t'), line...), '\n')
 	}
-	os.Stdout.Write(out.Bytes())
+	os.Stdout.Write(out)
 }

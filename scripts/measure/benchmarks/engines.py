@@ -1,8 +1,8 @@
 """Counts the URLs that a crawler may fetch in each engine that has an interface, with the program that a user writes.
 
-A program runs on lists of one and of two times the length, so the difference has no start of a virtual machine or
-a session. Processor time and memory are those of the whole machine, because Ray and Spark work in processes that
-are not children of the program: nothing else may run."""
+A program runs on a long and on a short list, so the difference has no start of a virtual machine or a session.
+Processor time and memory are those of the whole machine, because Ray and Spark work in processes that are not
+children of the program: nothing else may run."""
 
 import hashlib
 import importlib.metadata
@@ -55,8 +55,12 @@ def python(name, package, title):
         print(f"engines: skipped: {title}, {sys.executable} has no package {package}", file=sys.stderr)
         return None
     program = PROGRAMS / f"{name}.py"
-    version = f"{package} {importlib.metadata.version(package)}"
-    return Engine(title, version, program, lambda snapshot, _, pages, out: [sys.executable, program, snapshot, pages, out])
+    version = importlib.metadata.version(package)
+
+    def command(snapshot, _, pages, out):
+        return [sys.executable, program, snapshot, pages, out]
+
+    return Engine(title, version, program, command)
 
 
 def native(scratch, robosieve):
@@ -70,40 +74,43 @@ def native(scratch, robosieve):
         built = scratch / "judge-c"
         subprocess.run(["cc", "-O2", f"-I{record.ROOT}/include", EXAMPLES / "judge.c", "-o", built, f"-L{library}",
                         "-lrobosieve", f"-Wl,-rpath,{library}"], check=True)
-        yield Engine("C", version_of("cc", "-dumpfullversion"), EXAMPLES / "judge.c",
+        yield Engine("C, gcc", version_of("cc", "-dumpfullversion"), EXAMPLES / "judge.c",
                      lambda snapshot, *_: [built, snapshot, AGENT], "A")
     if shutil.which("go"):
         built_go = scratch / "judge-go"
         flags = {"GO111MODULE": "off", "CGO_CFLAGS": f"-I{record.ROOT}/include",
                  "CGO_LDFLAGS": f"-L{library} -lrobosieve -Wl,-rpath,{library}"}
         subprocess.run(["go", "build", "-o", built_go, EXAMPLES / "judge.go"], env={**os.environ, **flags}, check=True)
-        yield Engine("Go", version_of("go", "version"), EXAMPLES / "judge.go", lambda snapshot, *_: [built_go, snapshot, AGENT], "A")
+        yield Engine("Go", version_of("go", "version"), EXAMPLES / "judge.go",
+                     lambda snapshot, *_: [built_go, snapshot, AGENT], "A")
     yield from java(scratch, library / "librobosieve.so")
 
 
 def java(scratch, library):
     """The programs of docs/C.md and docs/JAVA.md, each with the newest Java."""
-    javas = {pathlib.Path(path).resolve() for path in [shutil.which("java"), *pathlib.Path("/usr/lib/jvm").glob("*/bin/java")] if path}
-    versions = {int(re.search(r'version "(\d+)', subprocess.run([path, "-version"], capture_output=True, text=True).stderr)[1]): path for path in javas}
-    if not versions or not shutil.which("javac"):
+    if not shutil.which("javac"):
         return
+    versions = {}
+    for path in [shutil.which("java"), *pathlib.Path("/usr/lib/jvm").glob("*/bin/java")]:
+        shown = subprocess.run([path, "-version"], capture_output=True, text=True, check=True).stderr
+        versions[int(re.search(r'version "(\d+)', shown)[1])] = path
     newest = max(versions)
     run = [versions[newest], "--enable-native-access=ALL-UNNAMED"] if newest >= 22 else [versions[newest]]
     if newest >= 22:
-        yield Engine("Java, C interface", f"Java {newest}", EXAMPLES / "Judge.java",
+        yield Engine("Java, C interface", str(newest), EXAMPLES / "Judge.java",
                      lambda snapshot, *_: [*run, EXAMPLES / "Judge.java", library, snapshot, AGENT], "A")
     jar = record.output("scripts/x", "jar", scratch, env={**os.environ, "PROFILE": "release"}).splitlines()[-1]
     page = (record.ROOT / "docs/JAVA.md").read_text()
     program = scratch / "FilterUrls.java"
     program.write_text(re.search(r"```java\n(.*?)```", page, re.S)[1])
     subprocess.run(["javac", "-cp", jar, "-d", scratch, program], check=True)
-    yield Engine("Java package, URL by URL", f"Java {newest}", program,
+    yield Engine("Java package, URL by URL", str(newest), program,
                  lambda snapshot, *_: [*run, "-cp", f"{jar}:{scratch}", "FilterUrls", snapshot, AGENT], "*")
 
 
 def version_of(*command):
-    """The name of a tool and its version."""
-    return f"{command[0]} {re.search(r'[0-9]+(?:[.][0-9]+)+', record.output(*command))[0]}"
+    """The version that a tool prints."""
+    return re.search(r"[0-9]+(?:[.][0-9]+)+", record.output(*command))[0]
 
 
 def lines_of(program):
@@ -118,9 +125,11 @@ class Machine:
     """Processor time and memory of the machine while a program runs."""
 
     def __enter__(self):
-        self.begun = time.monotonic()
-        self.before = busy_seconds()
+        # Processes of the last program, such as those of Ray, may still end.
+        time.sleep(2)
         self.free = self.least = available()
+        self.before = busy_seconds()
+        self.begun = time.monotonic()
         self.done = threading.Event()
         self.sampler = threading.Thread(target=self.sample)
         self.sampler.start()
@@ -149,33 +158,38 @@ def available():
     return 1024 * int(re.search(r"MemAvailable: +(\d+)", pathlib.Path("/proc/meminfo").read_text())[1])
 
 
-def count(engine, snapshot, urls, pages, scratch):
-    """The count of a program."""
+def start(engine, snapshot, urls, pages, scratch):
+    """Runs a program. Its output goes to a file, so that nothing else works meanwhile."""
     out = scratch / "out"
-    shutil.rmtree(out, ignore_errors=True)
-    with open(urls, "rb") as lines, open(scratch / "errors", "w+") as errors:
+    with open(urls, "rb") as lines, open(scratch / "printed", "wb") as printed, open(scratch / "errors", "w+") as errors:
         # Ray and Spark write logs to standard error.
-        run = subprocess.run([*map(str, engine.command(snapshot, urls, pages, out))], stdin=lines, stdout=subprocess.PIPE, stderr=errors)
-        if run.returncode != 0:
+        command = list(map(str, engine.command(snapshot, urls, pages, out)))
+        if subprocess.run(command, stdin=lines, stdout=printed, stderr=errors).returncode != 0:
             errors.seek(0)
             raise SystemExit(f"engines: {engine.name} failed\n{errors.read()[-3000:]}")
+
+
+def count(engine, scratch):
+    """The count of the program that ran last."""
+    printed = (scratch / "printed").read_bytes()
     if engine.letter == "*":
-        return run.stdout.count(b"\n")
+        return printed.count(b"\n")
     if engine.letter:
-        return len(re.findall(rb"^" + engine.letter.encode(), run.stdout, re.M))
-    return int(run.stdout.split()[-1])
+        return len(re.findall(rb"^" + engine.letter.encode(), printed, re.M))
+    # Ray writes hints to standard output too.
+    return int(re.findall(rb"^(\d+)$", printed, re.M)[-1])
 
 
-def inputs(lists, scratch, times):
-    """A list and a Parquet file of the same URLs, this many times, and their number."""
+def inputs(lists, scratch, name, times, share=1):
+    """A list and a Parquet file of the same URLs: a share of them this many times; and their number."""
     import pyarrow
     import pyarrow.parquet
 
     lines = (lists["sorted"].read_bytes() + lists["unsorted"].read_bytes()).splitlines()
-    urls = [line.decode() for line in lines if line and is_utf8(line)] * times
-    text = scratch / f"{times}.txt"
+    urls = [line.decode() for line in lines[:: round(1 / share)] if line and is_utf8(line)] * times
+    text = scratch / f"{name}.txt"
     text.write_text("\n".join(urls) + "\n")
-    pages = scratch / f"{times}.parquet"
+    pages = scratch / f"{name}.parquet"
     pyarrow.parquet.write_table(pyarrow.table({"url": urls}), pages, row_group_size=100_000)
     return text, pages, len(urls)
 
@@ -195,7 +209,9 @@ def run(options):
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     with data.compiled(options.real, 1_000_000) as (robosieve, given, snapshot, _), tempfile.TemporaryDirectory() as place:
         scratch = pathlib.Path(place)
-        short, long = [inputs(given.lists, scratch, times) for times in (1, 2)]
+        short = inputs(given.lists, scratch, "short", 1, share=0.01)
+        once = inputs(given.lists, scratch, "once", 1)
+        long = inputs(given.lists, scratch, "long", 2)
         engines = [
             *native(scratch, robosieve),
             python("pyarrow_column", "pyarrow", "pyarrow"),
@@ -216,7 +232,7 @@ def run(options):
             counts.add(found)
         if len(counts) != 1:
             raise SystemExit(f"engines: the counts differ: {rows}")
-        table_of_jobs = jobs(robosieve, snapshot, short, scratch)
+        table_of_jobs = jobs(robosieve, snapshot, once, scratch)
     head = ["engine", "version", "lines", "ns per URL", "seconds", "memory, MB", "allowed"]
     note = NOTE.format(short=short[2], long=long[2])
     return f"{note}\n\n{record.table(head, rows)}\n{table_of_jobs}"
@@ -228,22 +244,24 @@ def measure(engine, snapshot, short, long, scratch):
     for text, pages, _ in (short, long):
         runs = []
         for _ in range(RUNS):
+            shutil.rmtree(scratch / "out", ignore_errors=True)
             with Machine() as machine:
-                allowed = count(engine, snapshot, text, pages, scratch)
+                start(engine, snapshot, text, pages, scratch)
+            allowed = count(engine, scratch)
             runs.append(machine)
         least.append(min(run.seconds for run in runs))
     ns = (least[1] - least[0]) / (long[2] - short[2]) * 1e9
-    elapsed, memory = min(run.elapsed for run in runs), min(run.memory for run in runs) / 1e6
-    row = [engine.name, engine.version, lines_of(engine.program), f"{ns:.0f}", f"{elapsed:.1f}", f"{memory:.0f}", f"{allowed:,}"]
-    return row, allowed
+    elapsed, memory = min(run.elapsed for run in runs), max(run.memory for run in runs) / 1e6
+    figures = [f"{ns:.0f}", f"{elapsed:.1f}", f"{memory:.0f}", f"{allowed:,}"]
+    return [engine.name, engine.version, lines_of(engine.program), *figures], allowed
 
 
-def jobs(robosieve, snapshot, short, scratch):
+def jobs(robosieve, snapshot, once, scratch):
     """The table of jobs that annotate many files."""
     folder, out = scratch / "lists", scratch / "annotated"
     folder.mkdir()
     for number in range(FILES):
-        shutil.copy(short[0], folder / f"{number:02}.txt")
+        shutil.copy(once[0], folder / f"{number:02}.txt")
     size = sum(path.stat().st_size for path in folder.iterdir()) / 1e9
     annotate = [robosieve, "annotate", "-q", "-s", snapshot, "-a", AGENT]
     each = f'{" ".join(map(str, annotate))} -j 1 -o "$0/$(basename "$1")" "$1"'
@@ -264,10 +282,10 @@ def jobs(robosieve, snapshot, short, scratch):
             record.output(*map(str, command), stderr=subprocess.DEVNULL)
         names = sorted(path for path in out.iterdir() if path.suffix == ".txt")
         digests |= {(len(names), hashlib.sha256(path.read_bytes()).hexdigest()) for path in names}
-        lines = FILES * short[2]
+        lines = FILES * once[2]
         rows.append([name, f"{machine.seconds:.1f}", f"{machine.seconds / lines * 1e6:.3f}", f"{machine.elapsed:.1f}"])
         print(rows[-1], file=sys.stderr, flush=True)
     if len(digests) != 1:
         raise SystemExit(f"engines: the outputs of jobs differ: {rows}")
     head = ["way", "CPU seconds", "CPU seconds per million URLs", "seconds"]
-    return f"{JOB.format(files=FILES, lines=FILES * short[2], size=size)}\n\n{record.table(head, rows)}"
+    return f"{JOB.format(files=FILES, lines=FILES * once[2], size=size)}\n\n{record.table(head, rows)}"
