@@ -31,7 +31,8 @@ NOTE = f"""\
 Each program counts the URLs that {AGENT} may fetch. ns of processor time per URL, on all cores: the
 difference between {{long:,}} and {{short:,}} URLs, the least of {RUNS} runs of each. Seconds and memory are
 those of the whole program on {{long:,}} URLs. The lists of the command, C, Go and Java are text, those of the
-others Parquet. Lines are lines of code of the program; the command is one."""
+others Parquet. Memory is the largest decrease of the memory that the machine has left. Lines are lines
+of code of the program; the command is one."""
 JOB = """\
 {files} lists, {lines:,} URLs and {size:.1f} GB together, annotated into as many files, once. The time of a session's
 start is part of it. All outputs have the same bytes."""
