@@ -32,6 +32,15 @@ quietly() {
   cat "$work/log" >&2
   exit 1
 }
+# Prints each Java that is installed, the default one first. One may be there under several names.
+javas() {
+  local java
+  for java in "$(command -v java || true)" /usr/lib/jvm/*/bin/java; do
+    if [ -x "$java" ]; then
+      realpath "$java"
+    fi
+  done | awk '!seen[$0]++'
+}
 usage() {
   scripts/x "$name" --help >&2
   exit 2

@@ -2,7 +2,7 @@
 //!
 //! The WARC files are in the folder `archive/` (WACZ 1.1.1, "archive"), usually stored as they are, since
 //! they are compressed already. Each is read from its place in the zip archive. A job reads all
-//! records, so it does not need the indexes and page lists beside them.
+//! records, so it does not need the indexes and page lists in the same file.
 //!
 //! A zip archive can name the same bytes many times, or name one file twice, and readers differ in
 //! what they then see. Both are refused, so an archive expands at most as gzip does.

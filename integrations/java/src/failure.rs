@@ -14,7 +14,7 @@ pub(crate) enum Failure {
     Argument(String),
     /// The object was closed.
     Closed,
-    /// A call of the virtual machine failed, such as an array for which there is no memory.
+    /// A call into the virtual machine failed, such as an allocation of an array.
     Java(JniError),
     /// The message of a panic is on standard error.
     Bug,

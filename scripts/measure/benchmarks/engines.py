@@ -2,7 +2,7 @@
 
 A program runs on a long and on a short list, so the difference has no start of a virtual machine or a session.
 Processor time and memory are those of the whole machine, because Ray and Spark work in processes that are not
-children of the program: nothing else may run."""
+children of the program, which is what process.timed measures. So nothing else may run."""
 
 import hashlib
 import importlib.metadata
@@ -115,11 +115,11 @@ def version_of(*command):
 
 
 def lines_of(program):
-    """The lines of code of a program, without imports of documentation and comments; 1 for a command."""
+    """The lines of code of a program, without blank lines and comments; 1 for a command."""
     if not isinstance(program, pathlib.Path):
         return 1
     lines = [line.strip() for line in program.read_text().splitlines()]
-    return sum(1 for line in lines if line and not line.startswith(("#", "//", "/*", "*", '"""')))
+    return sum(1 for line in lines if line and not line.startswith(("#", "//", "/*", "*")))
 
 
 class Machine:
