@@ -197,12 +197,10 @@ impl<T: Copy> Task<'_, T> {
         let Some(rows) = self.column.rows(self.start, self.out.len() / width)? else {
             return Ok(());
         };
-        let mut each = |rows: Range<usize>, verdicts: VerdictsRef<'_>| {
+        let each = |rows: Range<usize>, verdicts: VerdictsRef<'_>| {
             let values = &mut self.out[rows.start * width..rows.end * width];
             fill(verdicts, values)
         };
-        // A trait object, so that judging is compiled once and not for each kind of value.
-        let each: &mut dyn FnMut(Range<usize>, VerdictsRef<'_>) -> Result<()> = &mut each;
         match self.times {
             None => judge.judge_rows(rows, each),
             Some(times) => judge.judge_rows_as_of(rows, times, each),

@@ -237,13 +237,20 @@ impl<V: Visitor> BlockWorker for VisitWorker<'_, V> {
             BlockUrls::Lines(lines) => {
                 let joined = Joined::SameOrigin;
                 let until = Stage::Match;
-                judge_timed(engine, lines, until, joined, scratch, |run, verdicts| {
-                    let urls = RecordUrls::new(lines.text, run);
-                    if job.visit(RecordRun::new(urls, verdicts), local, stats) {
-                        selected.extend(urls.ranges());
-                    }
-                    Ok(())
-                })
+                judge_timed(
+                    engine,
+                    lines,
+                    until,
+                    joined,
+                    scratch,
+                    &mut |run, verdicts| {
+                        let urls = RecordUrls::new(lines.text, run);
+                        if job.visit(RecordRun::new(urls, verdicts), local, stats) {
+                            selected.extend(urls.ranges());
+                        }
+                        Ok(())
+                    },
+                )
             }
             BlockUrls::Shared(url, records) => {
                 let verdicts = engine.judge(url, scratch)?;

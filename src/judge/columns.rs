@@ -123,19 +123,19 @@ impl Judge {
     pub fn judge_rows(
         &self,
         rows: Rows<'_>,
-        each: impl FnMut(Range<usize>, VerdictsRef<'_>) -> Result<()>,
+        mut each: impl FnMut(Range<usize>, VerdictsRef<'_>) -> Result<()>,
     ) -> Result<()> {
         match rows {
             Rows::Offsets32 { data, offsets } => {
-                self.judge_column(OffsetColumn::new(data, offsets)?, each)
+                self.judge_column(OffsetColumn::new(data, offsets)?, &mut each)
             }
             Rows::Offsets64 { data, offsets } => {
-                self.judge_column(OffsetColumn::new(data, offsets)?, each)
+                self.judge_column(OffsetColumn::new(data, offsets)?, &mut each)
             }
             Rows::Views { views, buffers } => {
-                self.judge_column(ViewColumn::new(views, buffers)?, each)
+                self.judge_column(ViewColumn::new(views, buffers)?, &mut each)
             }
-            Rows::Slices(rows) => self.judge_column(rows, each),
+            Rows::Slices(rows) => self.judge_column(rows, &mut each),
         }
     }
 
@@ -173,7 +173,7 @@ impl Judge {
         &self,
         rows: Rows<'_>,
         times: &[Option<i64>],
-        each: impl FnMut(Range<usize>, VerdictsRef<'_>) -> Result<()>,
+        mut each: impl FnMut(Range<usize>, VerdictsRef<'_>) -> Result<()>,
     ) -> Result<()> {
         self.snapshot().require_history()?;
         if rows.len() != times.len() {
@@ -182,15 +182,15 @@ impl Judge {
         }
         match rows {
             Rows::Offsets32 { data, offsets } => {
-                self.judge_timed_column(OffsetColumn::new(data, offsets)?, times, each)
+                self.judge_timed_column(OffsetColumn::new(data, offsets)?, times, &mut each)
             }
             Rows::Offsets64 { data, offsets } => {
-                self.judge_timed_column(OffsetColumn::new(data, offsets)?, times, each)
+                self.judge_timed_column(OffsetColumn::new(data, offsets)?, times, &mut each)
             }
             Rows::Views { views, buffers } => {
-                self.judge_timed_column(ViewColumn::new(views, buffers)?, times, each)
+                self.judge_timed_column(ViewColumn::new(views, buffers)?, times, &mut each)
             }
-            Rows::Slices(rows) => self.judge_timed_column(rows, times, each),
+            Rows::Slices(rows) => self.judge_timed_column(rows, times, &mut each),
         }
     }
 
@@ -233,11 +233,14 @@ impl Judge {
         Ok(allowed)
     }
 
+    // `each` is a trait object, so that judging is compiled once for each kind of column, and not for
+    // each caller too.
+
     fn judge_timed_column<'d, C: Column<'d>>(
         &self,
         column: C,
         times: &[Option<i64>],
-        mut each: impl FnMut(Range<usize>, VerdictsRef<'_>) -> Result<()>,
+        each: &mut dyn FnMut(Range<usize>, VerdictsRef<'_>) -> Result<()>,
     ) -> Result<()> {
         let rows = ColumnRows {
             column,
@@ -260,7 +263,7 @@ impl Judge {
     fn judge_column<'d, C: Column<'d>>(
         &self,
         column: C,
-        mut each: impl FnMut(Range<usize>, VerdictsRef<'_>) -> Result<()>,
+        each: &mut dyn FnMut(Range<usize>, VerdictsRef<'_>) -> Result<()>,
     ) -> Result<()> {
         let rows = ColumnRows {
             column,

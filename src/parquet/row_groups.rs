@@ -131,7 +131,7 @@ pub(super) fn judge_batch<'s>(
         Stage::Match,
         joined,
         scratch,
-        |lines, verdicts| {
+        &mut |lines, verdicts| {
             criterion.count(&verdicts, lines.ends.len() as u64, &mut stats);
             let urls = RecordUrls::new(&batch.text, lines);
             each(row..row + lines.ends.len(), urls, &verdicts)?;

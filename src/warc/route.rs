@@ -135,7 +135,7 @@ impl<'s> RouteJob<'_, 's> {
             Stage::Match,
             joined,
             scratch,
-            |lines, found| {
+            &mut |lines, found| {
                 let count = lines.ends.len();
                 self.criterion.count(&found, count as u64, stats);
                 let output = self.criterion.output(&found);
