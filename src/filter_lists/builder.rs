@@ -17,11 +17,11 @@ use super::word::EncodedWords;
 use crate::error::{ErrorKind, Result};
 use crate::matcher::build::{self, CanonicalRule};
 use crate::robots::RuleKind;
-use crate::simd;
 use crate::snapshot::format::NONE;
 use crate::snapshot::index::{IndexBuilder, Load};
+use rayon::prelude::*;
 use std::borrow::Cow;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use xxhash_rust::xxh3::Xxh3Default;
 
 /// The most entries of a rule set, and the most bytes of their patterns. A host with more has
@@ -29,8 +29,11 @@ use xxhash_rust::xxh3::Xxh3Default;
 const MAX_GROUP_ENTRIES: usize = 20_000;
 const MAX_GROUP_BYTES: usize = 1 << 20;
 
-/// How many hosts before its use memory is prefetched.
+/// How many hosts before its use a bucket is prefetched.
 const PREFETCH_DISTANCE: usize = 32;
+
+/// The blocks of hosts whose hashes are in memory at once.
+const BLOCKS_HASHED_AT_ONCE: usize = 64 << 10;
 
 /// The most seeds that are tried for the index. Even of a hundred million hosts, nearly all seeds
 /// fit.
@@ -167,12 +170,6 @@ impl FileBuilder {
         mut paths: &[PathEntry],
     ) -> Result<()> {
         loop {
-            // The texts are in the order of the lists.
-            if let Some(later) = hosts.get(PREFETCH_DISTANCE)
-                && let Some(text) = texts.get(later.text as usize)
-            {
-                simd::prefetch(text);
-            }
             let next_host = hosts.first().map(|entry| entry.stored(texts));
             let next_path = paths.first().map(|entry| &*entry.host);
             let host = match (next_host, next_path) {
@@ -196,8 +193,7 @@ impl FileBuilder {
             host.get(ancestor.len) == Some(&LABEL_END)
                 && host.get(..ancestor.len) == self.last.get(..ancestor.len)
         });
-        let ends = memchr::memchr_iter(LABEL_END, host).skip(1);
-        for len in ends.collect::<Vec<_>>() {
+        for len in label_ends(host).skip(1) {
             if !self.ancestors.iter().any(|known| known.len == len) {
                 self.append(&host[..len], ClassRow::default())?;
             }
@@ -255,8 +251,7 @@ impl FileBuilder {
         self.host_texts.extend_from_slice(&host[shared..]);
         self.last.clear();
         self.last.extend_from_slice(host);
-        self.is_suffix
-            .push(memchr::memchr_iter(LABEL_END, host).count() < 2);
+        self.is_suffix.push(label_ends(host).nth(1).is_none());
         self.top_labels += u64::from(is_top_label(host));
         let class = self.class_of(class);
         self.host_classes.push(class);
@@ -476,15 +471,45 @@ impl FileBuilder {
 
     /// Adds all hosts to index and filter. Returns whether each will be found.
     fn index_hosts(&self, seed: u64, index: &mut IndexBuilder, filter: &mut [u64]) -> bool {
+        let mut number = 0;
+        let starts: Vec<u32> = self.host_block_starts().collect();
+        for starts in starts.chunks(BLOCKS_HASHED_AT_ONCE) {
+            let hashes: Vec<u64> = starts
+                .par_iter()
+                .flat_map_iter(|start| self.hash_block(*start, seed))
+                .collect();
+            for (at, hash) in hashes.iter().enumerate() {
+                // Each insertion is a cache miss.
+                if let Some(later) = hashes.get(at + PREFETCH_DISTANCE) {
+                    index.prefetch(*later);
+                }
+                if self.is_suffix[number as usize] {
+                    HostFilter::add(filter, *hash, self.class_of_host(number));
+                }
+                if !index.add(*hash, number) {
+                    return false;
+                }
+                number += 1;
+            }
+        }
+        true
+    }
+
+    /// The offsets of the blocks of hosts.
+    fn host_block_starts(&self) -> impl Iterator<Item = u32> + '_ {
+        let (starts, _) = self.host_blocks.as_chunks();
+        starts.iter().map(|start| u32::from_le_bytes(*start))
+    }
+
+    /// The hashes of the hosts in the block that begins at an offset.
+    fn hash_block(&self, start: u32, seed: u64) -> Vec<u64> {
+        let mut hashes = Vec::with_capacity(HOSTS_PER_BLOCK as usize);
         let mut stored = Vec::new();
         let mut host = Vec::new();
-        let mut rest = &self.host_texts[..];
-        // Each insertion is a cache miss, so the buckets of some hosts are prefetched first.
-        let mut waiting: VecDeque<(u64, u32)> = VecDeque::with_capacity(PREFETCH_DISTANCE);
-        for (number, is_suffix) in (0..).zip(&self.is_suffix) {
-            let [shared, len, text @ ..] = rest else {
-                return false;
-            };
+        let mut rest = &self.host_texts[start as usize..];
+        while hashes.len() < HOSTS_PER_BLOCK as usize
+            && let [shared, len, text @ ..] = rest
+        {
             let (text, later) = text.split_at(usize::from(*len));
             rest = later;
             stored.truncate(usize::from(*shared));
@@ -494,23 +519,16 @@ impl FileBuilder {
                 LABEL_END => b'.',
                 b => b,
             }));
-            let hash = hash_host(&host, seed);
-            if *is_suffix {
-                HostFilter::add(filter, hash, self.class_of_host(number));
-            }
-            index.prefetch(hash);
-            waiting.push_back((hash, number));
-            if waiting.len() == PREFETCH_DISTANCE
-                && let Some((hash, number)) = waiting.pop_front()
-                && !index.add(hash, number)
-            {
-                return false;
-            }
+            hashes.push(hash_host(&host, seed));
         }
-        waiting
-            .into_iter()
-            .all(|(hash, number)| index.add(hash, number))
+        hashes
     }
+}
+
+/// Where labels of a stored host end, but for the last. Hosts are too short for a vector search.
+fn label_ends(host: &[u8]) -> impl Iterator<Item = usize> + '_ {
+    let ends = host.iter().enumerate().filter(|(_, b)| **b == LABEL_END);
+    ends.map(|(at, _)| at)
 }
 
 /// The sections of classes.

@@ -5,7 +5,7 @@ use super::compiled::CompiledLists;
 use super::entries::{HostEntries, PathEntries, PathEntry};
 use super::entry::{Entry, EntryOptions, NotAnEntry};
 use super::format::{ListMetadata, ListsMetadata, WordsIn, WordsMetadata, is_list_name};
-use super::text::{Example, ListReport, read_entries, read_words};
+use super::text::{Example, ListReport, PART_SIZE, read_entries, read_words};
 use super::word::{WordEntries, WordKind};
 use super::words::MAX_SOFT_THRESHOLD;
 use crate::decode::{Decoder, read_whole, refuse_by_name, standard_input};
@@ -22,7 +22,8 @@ use std::path::Path;
 /// Lists are added in the order of their importance: of equal entries, the first list is named.
 /// An entry of an allow list is an exception, as is a line that begins with `@@` in any list.
 ///
-/// Memory: some 40 bytes for each entry, and its text. The result is the same for the same lists.
+/// All threads of the current rayon pool parse and sort. Memory: some 40 bytes for each entry, and
+/// twice its text. The result is the same for the same lists.
 ///
 /// ```
 /// use robosieve::filter_lists::{FilterLists, ListCompiler, ListKind};
@@ -94,9 +95,6 @@ impl ListKind {
     }
 }
 
-/// The bytes of a list that are read at once.
-const READ_BUFFER: usize = 256 << 10;
-
 /// Why a file that begins with `start` is not a text, and a remedy. A compiled file whose magic
 /// number is damaged has NUL bytes after it.
 fn not_a_text(start: &[u8]) -> Option<String> {
@@ -116,6 +114,27 @@ fn not_a_text(start: &[u8]) -> Option<String> {
         "{}, not a list of domains; {remedy}",
         format.name()
     ))
+}
+
+/// The entries in a part of a list.
+#[derive(Debug, Default)]
+struct ListPart {
+    hosts: HostEntries,
+    paths: PathEntries,
+}
+
+impl ListPart {
+    fn push(&mut self, entry: &Entry<'_>, is_allow_list: bool, list: u16) {
+        let entry = Entry {
+            is_exception: entry.is_exception || is_allow_list,
+            ..*entry
+        };
+        if entry.path.is_none() && entry.scheme.is_none() && entry.port.is_none() {
+            self.hosts.push(&entry, list);
+        } else {
+            self.paths.push(PathEntry::of(&entry, list));
+        }
+    }
 }
 
 /// The most lists of a file.
@@ -169,32 +188,26 @@ impl ListCompiler {
             .ok()
             .filter(|list| usize::from(*list) < MAX_LISTS)
             .ok_or_else(|| ErrorKind::TooLarge(format!("over {MAX_LISTS} lists")))?;
-        let Self {
-            options,
-            hosts,
-            paths,
-            words,
-            ..
-        } = self;
         let mut report = ListReport::default();
         if let Some(kind) = kind.of_words() {
-            read_words(text, kind, &mut report, &mut |word: &[u8]| {
-                words.push(word, kind, list);
+            let parse = |word: &[u8], words: &mut WordEntries| words.push(word, kind, list);
+            read_words(text, kind, &mut report, parse, |part| {
+                self.words.append(part)
             })?;
             return self.add_read(name, report);
         }
-        read_entries(text, *options, &mut report, &mut |entry: Entry<'_>| {
-            let entry = Entry {
-                is_exception: entry.is_exception || kind == ListKind::Allow,
-                ..entry
-            };
-            if entry.path.is_none() && entry.scheme.is_none() && entry.port.is_none() {
-                hosts.push(&entry, list);
-            } else {
-                paths.push(PathEntry::of(&entry, list));
-            }
-        })?;
-        if kind == ListKind::Allow {
+        let is_allow_list = kind == ListKind::Allow;
+        read_entries(
+            text,
+            self.options,
+            &mut report,
+            |entry, part: &mut ListPart| part.push(&entry, is_allow_list, list),
+            |part| {
+                self.hosts.append(part.hosts);
+                self.paths.append(part.paths);
+            },
+        )?;
+        if is_allow_list {
             report.exceptions = report.entries;
         }
         self.add_read(name, report)
@@ -237,7 +250,7 @@ impl ListCompiler {
         } else {
             read_whole(File::open(path)?)
         };
-        let mut input = BufReader::with_capacity(READ_BUFFER, input);
+        let mut input = BufReader::with_capacity(PART_SIZE, input);
         let start = input.fill_buf().map_err(Error::from_io)?;
         if let Some(what) = refuse_by_name(path, start) {
             return Err(ErrorKind::BadList(what).into());
@@ -249,7 +262,7 @@ impl ListCompiler {
         if let Some(what) = not_a_text(decoded.peeked()) {
             return Err(ErrorKind::BadList(what).into());
         }
-        let text = BufReader::with_capacity(READ_BUFFER, decoded);
+        let text = BufReader::with_capacity(PART_SIZE, decoded);
         self.add(name, kind, text)
     }
 
@@ -268,8 +281,8 @@ impl ListCompiler {
             soft_threshold,
             ..
         } = self;
-        hosts.sort();
-        paths.sort();
+        hosts.compact();
+        paths.compact();
         let mut builder = FileBuilder::default();
         builder.add_all(&hosts.entries, &hosts.texts, &paths.entries)?;
         drop(hosts);

@@ -6,6 +6,7 @@ use super::entry::{Entry, Scope};
 use super::format::{LABEL_END, Scheme, stored_form};
 use crate::profile::Profile;
 use crate::robots::pattern::Pattern;
+use crate::simd;
 use rayon::prelude::*;
 
 /// The entries for whole hosts. A text may repeat one entry, so equal ones are dropped whenever there
@@ -80,6 +81,22 @@ impl HostEntries {
     pub(super) fn push(&mut self, entry: &Entry<'_>, list: u16) {
         let entry = HostEntry::new(entry, list, &mut self.texts);
         self.entries.push(entry);
+        self.compact_if_due();
+    }
+
+    /// Adds the entries of another part of the lists.
+    pub(super) fn append(&mut self, part: Self) {
+        let start = self.texts.len() as u64;
+        self.texts.extend_from_slice(&part.texts);
+        self.entries
+            .extend(part.entries.into_iter().map(|entry| HostEntry {
+                text: start + entry.text,
+                ..entry
+            }));
+        self.compact_if_due();
+    }
+
+    fn compact_if_due(&mut self) {
         if self.entries.len() >= COMPACTED_HOSTS.max(2 * self.compacted)
             || self.texts.len() >= COMPACTED_BYTES.max(2 * self.compacted_bytes)
         {
@@ -87,56 +104,92 @@ impl HostEntries {
         }
     }
 
-    pub(super) fn sort(&mut self) {
-        let texts = &self.texts;
+    /// Sorts the entries, drops equal ones, and puts the texts in their order.
+    pub(super) fn compact(&mut self) {
+        let texts = std::mem::take(&mut self.texts);
         self.entries.par_sort_unstable_by(|a, b| {
             let by_start = a.start.cmp(&b.start);
-            let by_text = by_start.then_with(|| a.stored(texts).cmp(b.stored(texts)));
+            let by_text = by_start.then_with(|| a.stored(&texts).cmp(b.stored(&texts)));
             by_text.then_with(|| (a.kind, a.list).cmp(&(b.kind, b.list)))
         });
-    }
-
-    /// Drops equal entries, and the texts that no entry has any more.
-    fn compact(&mut self) {
-        self.sort();
-        let texts = std::mem::take(&mut self.texts);
         self.entries.dedup_by(|a, b| {
             (a.start, a.kind, a.list) == (b.start, b.kind, b.list)
                 && a.stored(&texts) == b.stored(&texts)
         });
-        let mut last = 0..0;
-        for entry in &mut self.entries {
-            let stored = entry.stored(&texts);
-            // Neighbours may share a host.
-            if self.texts.get(last.clone()) != Some(stored) || last.is_empty() {
-                last = self.texts.len()..self.texts.len() + stored.len();
-                self.texts.extend_from_slice(stored);
-            }
-            entry.text = last.start as u64;
-        }
+        self.texts = order_texts(&texts, &mut self.entries);
         self.compacted = self.entries.len();
         self.compacted_bytes = self.texts.len();
     }
+}
+
+/// How many entries before its use a text is prefetched.
+const PREFETCH_DISTANCE: usize = 32;
+
+/// The texts of sorted entries in their order, so that the next pass over the entries reads memory
+/// from its start to its end. Each text is a cache miss here, which all threads share.
+fn order_texts(texts: &[u8], entries: &mut [HostEntry]) -> Vec<u8> {
+    const ENTRIES_PER_TASK: usize = 16 << 10;
+    let len = entries.iter().map(|entry| usize::from(entry.len)).sum();
+    let mut ordered = vec![0; len];
+    let mut tasks = Vec::new();
+    let mut rest = &mut ordered[..];
+    let mut start = 0;
+    for entries in entries.chunks_mut(ENTRIES_PER_TASK) {
+        let len = entries.iter().map(|entry| usize::from(entry.len)).sum();
+        let (own, later) = rest.split_at_mut(len);
+        tasks.push((entries, own, start));
+        rest = later;
+        start += len as u64;
+    }
+    tasks
+        .into_par_iter()
+        .for_each(|(entries, mut own, mut start)| {
+            for at in 0..entries.len() {
+                if let Some(later) = entries.get(at + PREFETCH_DISTANCE)
+                    && let Some(text) = texts.get(later.text as usize)
+                {
+                    simd::prefetch(text);
+                }
+                let entry = &mut entries[at];
+                let (text, later) = own.split_at_mut(usize::from(entry.len));
+                text.copy_from_slice(entry.stored(texts));
+                own = later;
+                entry.text = start;
+                start += u64::from(entry.len);
+            }
+        });
+    ordered
 }
 
 impl PathEntries {
     pub(super) fn push(&mut self, entry: PathEntry) {
         self.bytes += entry.byte_len();
         self.entries.push(entry);
+        self.compact_if_due();
+    }
+
+    /// Adds the entries of another part of the lists.
+    pub(super) fn append(&mut self, part: Self) {
+        self.bytes += part.bytes;
+        self.entries.extend(part.entries);
+        self.compact_if_due();
+    }
+
+    fn compact_if_due(&mut self) {
         if self.entries.len() >= COMPACTED_PATHS.max(2 * self.compacted)
             || self.bytes >= COMPACTED_BYTES.max(2 * self.compacted_bytes)
         {
-            self.sort();
-            self.bytes = self.entries.iter().map(PathEntry::byte_len).sum();
-            self.compacted = self.entries.len();
-            self.compacted_bytes = self.bytes;
+            self.compact();
         }
     }
 
     /// Sorts the entries, and drops equal ones.
-    pub(super) fn sort(&mut self) {
+    pub(super) fn compact(&mut self) {
         self.entries.par_sort_unstable();
         self.entries.dedup();
+        self.bytes = self.entries.iter().map(PathEntry::byte_len).sum();
+        self.compacted = self.entries.len();
+        self.compacted_bytes = self.bytes;
     }
 }
 

@@ -268,9 +268,13 @@ proptest! {
         let mut entries = Vec::new();
         let mut report = ListReport::default();
         let reader = BufReader::with_capacity(capacity, text.as_slice());
-        read_entries(reader, EntryOptions::default(), &mut report, &mut |entry: Entry<'_>| {
-            entries.push(describe_entry(entry));
-        })
+        read_entries(
+            reader,
+            EntryOptions::default(),
+            &mut report,
+            |entry, part: &mut Vec<String>| part.push(describe_entry(entry)),
+            |part| entries.extend(part),
+        )
         .unwrap();
         let mut expected = Vec::new();
         let unmarked = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&text);
@@ -297,7 +301,8 @@ fn report_of(text: &[u8]) -> ListReport {
         text,
         EntryOptions::default(),
         &mut report,
-        &mut |_: Entry<'_>| {},
+        |_, ()| {},
+        |()| {},
     )
     .unwrap();
     report
@@ -425,7 +430,8 @@ fn a_failing_reader_ends_the_list() {
         reader,
         EntryOptions::default(),
         &mut report,
-        &mut |_: Entry<'_>| {},
+        |_, ()| {},
+        |()| {},
     );
     assert_eq!(result.unwrap_err().to_string(), "gone");
     // The line that the error cuts would be another host.

@@ -3,11 +3,21 @@
 use super::entry::{Entry, EntryOptions, NotAnEntry, ParsedLine, Scratch, parse_line};
 use super::word::{WordKind, parse_word};
 use crate::bytes::is_invisible;
+use crate::threads;
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
 /// The length of the longest line that is parsed, without its LF. Longer lines are skipped.
 pub(super) const MAX_LINE: usize = 64 << 10;
+
+/// The most bytes that are read at once, which make a part of a list.
+pub(super) const PART_SIZE: usize = 256 << 10;
+
+/// The parts that are in memory per worker, so that none waits long for the last one.
+const PARTS_PER_WORKER: usize = 4;
+
+const BOM: &[u8] = "\u{feff}".as_bytes();
 
 /// The number of lines that a report shows as examples.
 const MAX_EXAMPLES: usize = 5;
@@ -48,72 +58,136 @@ pub struct Example {
     pub reason: NotAnEntry,
 }
 
-/// Reads a list, and calls `found` for each entry in the order of the lines.
+/// Reads a list, and calls `append` with the entries of each of its parts, in their order. `found`
+/// adds an entry to those of a part. Parts are parsed on all threads of the current rayon pool.
 ///
 /// Lines end with LF or CRLF. A byte order mark at the start is skipped. A line of more than
 /// [`MAX_LINE`] bytes is not an entry.
 ///
 /// Errors are those of the reader; `report` then counts the lines before the error. Never panics.
-/// Cost: linear in the text, and memory for one line.
-pub(super) fn read_entries<F: FnMut(Entry<'_>)>(
+/// Cost: linear in the text, and memory for some parts of [`PART_SIZE`].
+pub(super) fn read_entries<T: Default + Send>(
     reader: impl BufRead,
     options: EntryOptions,
     report: &mut ListReport,
-    found: &mut F,
+    found: impl Fn(Entry<'_>, &mut T) + Sync,
+    append: impl FnMut(T),
 ) -> io::Result<()> {
-    let mut scratch = Scratch::default();
-    read_lines(reader, report, |text, report| {
-        let exceptions = &mut report.exceptions;
-        parse_line(text, options, &mut scratch, &mut |entry: Entry<'_>| {
-            *exceptions += u64::from(entry.is_exception);
-            found(entry);
-        })
-    })
+    let parse = |part: &[u8], report: &mut ListReport| {
+        let mut scratch = Scratch::default();
+        let mut entries = T::default();
+        parse_lines(part, report, |text, report| {
+            let exceptions = &mut report.exceptions;
+            parse_line(text, options, &mut scratch, &mut |entry: Entry<'_>| {
+                *exceptions += u64::from(entry.is_exception);
+                found(entry, &mut entries);
+            })
+        });
+        entries
+    };
+    read_parts(reader, report, parse, append)
 }
 
 /// Reads a list of words, as [`read_entries`] reads entries.
-pub(super) fn read_words<F: FnMut(&[u8])>(
+pub(super) fn read_words<T: Default + Send>(
     reader: impl BufRead,
     kind: WordKind,
     report: &mut ListReport,
-    found: &mut F,
+    found: impl Fn(&[u8], &mut T) + Sync,
+    append: impl FnMut(T),
 ) -> io::Result<()> {
-    let mut word = Vec::new();
-    read_lines(reader, report, |text, _| {
-        let parsed = parse_word(text, kind, &mut word);
-        if parsed.entries > 0 {
-            found(&word);
-        }
-        parsed
-    })
+    let parse = |part: &[u8], report: &mut ListReport| {
+        let mut word = Vec::new();
+        let mut words = T::default();
+        parse_lines(part, report, |text, _| {
+            let parsed = parse_word(text, kind, &mut word);
+            if parsed.entries > 0 {
+                found(&word, &mut words);
+            }
+            parsed
+        });
+        words
+    };
+    read_parts(reader, report, parse, append)
 }
 
-/// Reads the lines of a list, and counts what `parse` makes of each.
-fn read_lines(
+/// Reads a list in parts, parses several at a time, and appends what they hold in their order.
+fn read_parts<T: Send>(
     reader: impl BufRead,
     report: &mut ListReport,
-    mut parse: impl FnMut(&[u8], &mut ListReport) -> ParsedLine,
+    parse: impl Fn(&[u8], &mut ListReport) -> T + Sync,
+    mut append: impl FnMut(T),
 ) -> io::Result<()> {
-    let mut lines = BoundedLines::new(reader);
-    let mut is_first = true;
-    while let Some(line) = lines.next_line()? {
-        let marked = line.text.strip_prefix(b"\xef\xbb\xbf");
-        let text = marked.filter(|_| is_first).unwrap_or(line.text);
-        is_first = false;
-        let parsed = if line.is_cut {
+    let mut parts = ListParts::new(reader);
+    let at_once = PARTS_PER_WORKER * threads::workers();
+    loop {
+        let mut read = Vec::with_capacity(at_once);
+        let mut end = None;
+        while read.len() < at_once && end.is_none() {
+            match parts.next_part() {
+                Ok(Some(part)) => read.push(part),
+                Ok(None) => end = Some(Ok(())),
+                Err(err) => end = Some(Err(err)),
+            }
+        }
+        let parsed: Vec<_> = read
+            .into_par_iter()
+            .map(|part| {
+                let mut report = ListReport::default();
+                let entries = parse(&part, &mut report);
+                (entries, report)
+            })
+            .collect();
+        for (entries, own) in parsed {
+            append(entries);
+            report.append(own);
+        }
+        if let Some(end) = end {
+            return end;
+        }
+    }
+}
+
+/// Parses the lines of a part, and counts what `parse` makes of each.
+fn parse_lines(
+    part: &[u8],
+    report: &mut ListReport,
+    mut parse: impl FnMut(&[u8], &mut ListReport) -> ParsedLine,
+) {
+    // An LF at the end does not begin another line.
+    let lines = part.strip_suffix(b"\n").unwrap_or(part);
+    for line in lines.split(|b| *b == b'\n') {
+        let parsed = if line.len() > MAX_LINE {
             ParsedLine {
                 defect: Some(NotAnEntry::LongLine),
                 ..ParsedLine::default()
             }
         } else {
-            parse(text, report)
+            parse(line, report)
         };
-        report.add(text, parsed);
+        report.add(line, parsed);
     }
-    Ok(())
 }
 
 impl ListReport {
+    /// Adds the counts of the next part of the list.
+    fn append(&mut self, part: Self) {
+        let examples = part.examples.into_iter().map(|example| Example {
+            line: self.lines + example.line,
+            ..example
+        });
+        let left = MAX_EXAMPLES - self.examples.len();
+        self.examples.extend(examples.take(left));
+        self.lines += part.lines;
+        self.blank_lines += part.blank_lines;
+        self.entries += part.entries;
+        self.exceptions += part.exceptions;
+        self.skipped_names += part.skipped_names;
+        for (reason, count) in part.not_entries {
+            *self.not_entries.entry(reason).or_default() += count;
+        }
+    }
+
     /// Counts the next line.
     fn add(&mut self, text: &[u8], parsed: ParsedLine) {
         self.lines += 1;
@@ -155,55 +229,55 @@ fn printable_start(text: &[u8]) -> String {
     shown
 }
 
-/// The lines of a reader, of which at most [`MAX_LINE`] bytes are held.
-struct BoundedLines<R> {
+/// The parts of a list, each of whole lines. The start of a line that goes on in the next read is held
+/// up to its first `MAX_LINE + 1` bytes, which tell that it is too long.
+struct ListParts<R> {
     reader: R,
-    /// The start of the current line. Copying it costs little beside parsing.
-    line: Vec<u8>,
+    /// The start of a line.
+    held: Vec<u8>,
+    /// Whether the next part is the first.
+    is_first: bool,
 }
 
-/// A line without its LF.
-struct BoundedLine<'a> {
-    /// The line, or its first [`MAX_LINE`] bytes.
-    text: &'a [u8],
-    /// Whether the line is longer.
-    is_cut: bool,
-}
-
-impl<R: BufRead> BoundedLines<R> {
+impl<R: BufRead> ListParts<R> {
     fn new(reader: R) -> Self {
         Self {
             reader,
-            line: Vec::new(),
+            held: Vec::new(),
+            is_first: true,
         }
     }
 
-    /// The next line; `None` at the end. Text after the last LF is a line.
-    fn next_line(&mut self) -> io::Result<Option<BoundedLine<'_>>> {
-        self.line.clear();
-        let mut len = 0usize;
+    /// The next part, which is not empty; `None` at the end. Text after the last LF is a line.
+    fn next_part(&mut self) -> io::Result<Option<Vec<u8>>> {
         loop {
-            let buffer = match self.reader.fill_buf() {
-                Ok(buffer) => buffer,
+            let read = match self.reader.fill_buf() {
+                Ok(read) => &read[..read.len().min(PART_SIZE)],
                 Err(err) if err.kind() == io::ErrorKind::Interrupted => continue,
                 Err(err) => return Err(err),
             };
-            let is_end = buffer.is_empty();
-            let line_end = memchr::memchr(b'\n', buffer);
-            let part = line_end.and_then(|end| buffer.get(..end)).unwrap_or(buffer);
-            let kept = part.len().min(MAX_LINE.saturating_sub(self.line.len()));
-            self.line
-                .extend_from_slice(part.get(..kept).unwrap_or(part));
-            len = len.saturating_add(part.len());
-            let used = part.len() + usize::from(line_end.is_some());
+            let is_end = read.is_empty();
+            let used = read.len();
+            let lines_end = memchr::memrchr(b'\n', read).map_or(0, |at| at + 1);
+            let (lines, start) = read.split_at(lines_end);
+            let part = (is_end || !lines.is_empty()).then(|| {
+                let mut part = std::mem::take(&mut self.held);
+                part.extend_from_slice(lines);
+                part
+            });
+            let room = (MAX_LINE + 1).saturating_sub(self.held.len());
+            self.held.extend_from_slice(&start[..start.len().min(room)]);
             self.reader.consume(used);
-            if line_end.is_some() || is_end {
-                let is_line = line_end.is_some() || len > 0;
-                return Ok(is_line.then_some(BoundedLine {
-                    text: &self.line,
-                    is_cut: len > MAX_LINE,
-                }));
+            let Some(mut part) = part else {
+                continue;
+            };
+            if part.is_empty() {
+                return Ok(None);
             }
+            if std::mem::take(&mut self.is_first) && part.starts_with(BOM) {
+                part.drain(..BOM.len());
+            }
+            return Ok(Some(part));
         }
     }
 }
@@ -217,14 +291,37 @@ mod tests {
     fn a_line_of_a_gigabyte_is_skipped_in_bounded_memory() {
         let long = io::repeat(b'x').take(1 << 30);
         let text = long.chain(b"\na.example".as_slice());
-        let mut lines = BoundedLines::new(BufReader::with_capacity(1 << 20, text));
-        let line = lines.next_line().unwrap().unwrap();
-        assert!(line.is_cut);
-        assert_eq!(line.text.len(), MAX_LINE);
-        let line = lines.next_line().unwrap().unwrap();
-        assert!(!line.is_cut);
-        assert_eq!(line.text, b"a.example");
-        assert!(lines.next_line().unwrap().is_none());
-        assert!(lines.line.capacity() <= 2 * MAX_LINE);
+        let mut parts = ListParts::new(BufReader::with_capacity(1 << 20, text));
+        let part = parts.next_part().unwrap().unwrap();
+        assert_eq!(part.len(), MAX_LINE + 2);
+        assert!(part.capacity() <= 2 * (MAX_LINE + PART_SIZE));
+        assert_eq!(parts.next_part().unwrap().unwrap(), b"a.example");
+        assert_eq!(parts.next_part().unwrap(), None);
+    }
+
+    /// Parts begin and end anywhere in these lines, at the start of a list too.
+    #[test]
+    fn parts_are_the_lines_of_the_list() {
+        let text = "\u{feff}a.example\n\nb c\n\u{feff}d.example\r\n@@e.example\n\n#".as_bytes();
+        for len in 0..=text.len() {
+            let mut whole = None;
+            for capacity in [1, 2, 3, 5, 8, 64] {
+                let reader = BufReader::with_capacity(capacity, &text[..len]);
+                let mut report = ListReport::default();
+                let mut entries = Vec::new();
+                read_entries(
+                    reader,
+                    EntryOptions::default(),
+                    &mut report,
+                    |entry, part: &mut Vec<String>| part.push(format!("{entry:?}")),
+                    |part| entries.extend(part),
+                )
+                .unwrap();
+                let lines = text[..len].split_inclusive(|b| *b == b'\n').count();
+                assert_eq!(report.lines, lines as u64);
+                let read = (report, entries);
+                assert_eq!(whole.get_or_insert_with(|| read.clone()), &read);
+            }
+        }
     }
 }

@@ -85,6 +85,11 @@ impl WordEntries {
         });
     }
 
+    /// Adds the words of another part of the lists.
+    pub(super) fn append(&mut self, mut part: Self) {
+        self.entries.append(&mut part.entries);
+    }
+
     /// Encodes the words. Their sets of lists join those of hosts and paths.
     ///
     /// # Errors
