@@ -2,6 +2,9 @@
 //! documents were made from the newest record.
 
 use crate::command::checkout;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use robosieve::{Agent, AgentMatch, Profile, RobotsRef};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -161,4 +164,94 @@ fn the_documentation_lists_the_packages_of_debian() {
         .filter(|word| *word != "\\")
         .collect();
     assert_eq!(documented, needed);
+}
+
+/// The levels of the kit.
+const LEVELS: [&str; 4] = ["core", "full", "hostile", "time"];
+
+fn kit(level: &str) -> serde_json::Value {
+    serde_json::from_str(&read(&format!("kit/{level}.json"))).unwrap()
+}
+
+/// The robots.txt of a case, in whichever form it is written.
+fn robots_of(case: &serde_json::Value) -> Vec<u8> {
+    if let Some(text) = case["robots"].as_str() {
+        return text.into();
+    }
+    if let Some(text) = case["robots_base64"].as_str() {
+        return STANDARD.decode(text).unwrap();
+    }
+    let parts = case["robots_parts"].as_array().unwrap();
+    let part = |part: &serde_json::Value| {
+        let times = part[1].as_u64().unwrap() as usize;
+        part[0].as_str().unwrap().repeat(times)
+    };
+    parts.iter().map(part).collect::<String>().into_bytes()
+}
+
+#[test]
+fn both_profiles_give_the_answers_of_the_kit() {
+    let mut asked = 0;
+    for level in LEVELS {
+        for case in kit(level)["cases"].as_array().unwrap() {
+            let robots = robots_of(case);
+            let rfc = RobotsRef::parse(&robots, Profile::Rfc9309);
+            let google = RobotsRef::parse(&robots, Profile::Google);
+            for test in case["tests"].as_array().unwrap() {
+                let agent: Agent = test["agent"].as_str().unwrap().parse().unwrap();
+                let url = test["url"].as_str().unwrap().as_bytes();
+                let expected = test["allowed"].as_bool().unwrap();
+                let by_rfc = rfc.allows_with(&agent, AgentMatch::Extended, url);
+                assert_eq!(by_rfc, expected, "{}: {test}", case["id"]);
+                let by_google = google.allows_with(&agent, AgentMatch::Google, url);
+                let expected = test["google"].as_bool().unwrap_or(expected);
+                assert_eq!(by_google, expected, "{}: {test}", case["id"]);
+                asked += 1;
+            }
+        }
+    }
+    assert!(asked > 3_000, "{asked}");
+}
+
+#[test]
+fn the_kit_is_described() {
+    let readme = read("kit/README.md");
+    let sums = read("kit/SHA256SUMS");
+    let mut bytes = 0;
+    let mut ids = BTreeSet::new();
+    for level in LEVELS {
+        bytes += read(&format!("kit/{level}.json")).len();
+        assert!(sums.contains(&format!("  {level}.json")), "{level}");
+        let kit = kit(level);
+        let cases = kit["cases"].as_array().unwrap();
+        let questions = cases
+            .iter()
+            .map(|case| case["tests"].as_array().unwrap().len());
+        let questions: usize = questions.sum();
+        let row = format!("| `{level}.json` | {questions} |");
+        assert!(
+            readme.replace(',', "").contains(&row),
+            "kit/README.md has no {row}"
+        );
+        for case in cases {
+            assert!(
+                ids.insert((level, case["id"].to_string())),
+                "{}",
+                case["id"]
+            );
+            for key in ["category", "source", "licence"] {
+                assert!(case[key].is_string(), "{}: {key}", case["id"]);
+            }
+            if level == "core" {
+                assert!(case["clause"].is_string(), "{}", case["id"]);
+                let tests = case["tests"].as_array().unwrap();
+                assert!(
+                    tests.iter().all(|test| test["google"].is_null()),
+                    "{}",
+                    case["id"]
+                );
+            }
+        }
+    }
+    assert!(bytes < 2_000_000, "{bytes}");
 }

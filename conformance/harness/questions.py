@@ -121,16 +121,21 @@ def path_of(url):
     return re.sub(r"^[a-z]+://[^/?#]*", "", url) or "/"
 
 
-def cases():
-    """The cases of this repository that hold in Google's profile."""
+def own_cases():
+    """The cases of this repository that hold in Google's profile, with their robots.txt."""
     for file in sorted((ROOT.parent / "tests" / "cases").glob("*.toml")):
         for case in tomllib.loads(file.read_text())["case"]:
             is_short = "robots" in case or "robots_base64" in case
             if not is_short or case.get("profile") == "rfc9309" or not re.fullmatch(r"[\w*-]+", case["agent"]):
                 continue
-            body = base64.b64decode(case["robots_base64"]) if "robots_base64" in case else case["robots"].encode()
-            for url in case.get("allow", []) + case.get("disallow", []):
-                yield body, case["agent"], path_of(url)
+            yield case, base64.b64decode(case["robots_base64"]) if "robots_base64" in case else case["robots"].encode()
+
+
+def cases():
+    """The questions of these cases."""
+    for case, body in own_cases():
+        for url in case.get("allow", []) + case.get("disallow", []):
+            yield body, case["agent"], path_of(url)
 
 
 def grouped(category, questions):

@@ -202,7 +202,8 @@ INTRODUCTION = """# Conformance of robots.txt parsers
 this URL? Google's parser gives the expected answers. [BIAS](../conformance/BIAS.md) says what to
 keep in mind, and that we wrote one of the parsers. [conformance](../conformance/README.md) has the
 questions, the protocol and how to add a parser. [conformance.html](conformance.html) is this table
-with filters, for a browser.
+with filters, for a browser. [The kit](../conformance/kit/README.md) has questions and answers as
+files for the tests of other projects.
 
 `conformance/run` repeats it; the run of {date} took {minutes} minutes on {machine}.
 [Its record]({path}) has seed `{seed}`. The SHA-256 of the questions is
@@ -239,19 +240,21 @@ prepared beyond the parsed file: no snapshot of robosieve, no compiled matcher o
 [PERFORMANCE](PERFORMANCE.md#comparison-with-other-crates) times these.
 """
 
-CAUSES_NOTE = """Up to 300 differences of each parser were shrunk: nothing can be left out of the file or the URL
-without losing the difference. So what is left is the cause. These are the ten parsers with the
-fewest wrong answers on real files that have any. Differences of raw URLs come last.
+# Causes of a parser in the document. The record has all of them.
+CAUSES_SHOWN = 12
+CAUSES_NOTE = f"""Up to 300 differences of each parser were shrunk: nothing can be left out of the file or the URL
+without losing the difference. So what is left is the cause. Each parser has a heading of its own to
+link to, and its most frequent causes, at most {CAUSES_SHOWN}. Differences of raw URLs come last.
 """
 
 
 def causes(rows):
     lines = []
-    for row in [row for row in rows if row["differences"] and row["kind"] != "project"][:10]:
+    for row in [row for row in rows if row["differences"] and row["kind"] != "project"]:
         lines.append(f"### {row['name']}\n")
         lines.append(f"{row['differences']:,} differences, {row['named']:,} of them shrunk.\n")
         found = []
-        for name, entry in row["causes"].items():
+        for name, entry in list(row["causes"].items())[:CAUSES_SHOWN]:
             smallest = entry["case"]
             robots = smallest["robots"] if len(smallest["robots"]) <= 120 else smallest["robots"][:120] + "…"
             found.append([
