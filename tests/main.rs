@@ -23,6 +23,7 @@ mod diff;
 mod disallowed_columns;
 mod due;
 mod empty_texts;
+mod exhaustive;
 mod export;
 mod extensions;
 mod external_sort;
