@@ -72,6 +72,7 @@ mod spec;
 mod stats_json;
 mod streams;
 mod study;
+mod study_of_years;
 mod synthetic;
 #[cfg(target_os = "linux")]
 mod terminal;
