@@ -41,6 +41,20 @@ javas() {
     fi
   done | awk '!seen[$0]++'
 }
+# Makes the files that the C test reads in a folder, by a command: c_test_files FOLDER ROBOSIEVE... The
+# arguments of the test are then in `c_test_arguments`.
+c_test_files() {
+  local folder="$1" data=datasets/small
+  shift
+  "$@" compile -q -o "$folder/small.rsieve" "$data/robots.warc" "$data/more.jsonl"
+  "$@" compile -q --history -o "$folder/history.rsieve" tests/capi/history.jsonl
+  printf '%s\n' '||ads.example^' '@@||good.ads.example^' > "$folder/ads.txt"
+  echo shop.example/cart > "$folder/shop.txt"
+  "$@" lists -q -o "$folder/own.rlists" "$folder/ads.txt" "$folder/shop.txt"
+  mkdir "$folder/scratch"
+  # shellcheck disable=SC2034 # scripts that source this file read it
+  c_test_arguments=("$folder/small.rsieve" "$data/expected.tsv" "$folder/scratch" "$folder/history.rsieve" "$folder/own.rlists")
+}
 usage() {
   scripts/x "$name" --help >&2
   exit 2

@@ -152,11 +152,11 @@ def listed_by_words(url):
     found = list(dict.fromkeys(token for token in tokens if token in soft))[:SOFT_THRESHOLD]
     if len(found) == SOFT_THRESHOLD:
         return ",".join(soft[found[-1]]), f"soft:{found[0]},{found[-1]}"
-    # The one that ends first, and of several the longest.
+    # The one that begins first, and of several the longest.
     text = "".join(tokens)
-    ends = [(text.index(part) + len(part), -len(part), part) for part in parts if part in text]
-    if ends:
-        part = min(ends)[-1]
+    begins = [(text.index(part), -len(part), part) for part in parts if part in text]
+    if begins:
+        part = min(begins)[-1]
         return ",".join(parts[part]), f"substring:{part}"
     return None, None
 

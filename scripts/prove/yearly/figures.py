@@ -189,12 +189,29 @@ def rule_lives(found, days):
     return lives
 
 
-def changes(found, times):
-    """By fetch, the hosts that had another robots.txt than in their answer before."""
-    counts = collections.Counter(dict.fromkeys(times, 0))
+@dataclasses.dataclass
+class Changes:
+    """The hosts that had another robots.txt in a fetch than in their answer before, by the number of
+    their new text."""
+
+    texts: collections.Counter = dataclasses.field(default_factory=collections.Counter)
+
+    @property
+    def hosts(self):
+        return self.texts.total()
+
+    @property
+    def with_the_same_text(self):
+        """The hosts with the commonest of the new texts."""
+        return max(self.texts.values(), default=0)
+
+
+def changes(found):
+    """The changes of each fetch that has any."""
+    counts = collections.defaultdict(Changes)
     for listed in found.values():
         texts = [version for version in listed if version.outcome == "rules"]
         for before, after in zip(texts, texts[1:]):
             if before.file != after.file:
-                counts[after.since] += 1
+                counts[after.since].texts[after.file] += 1
     return counts
