@@ -33,6 +33,14 @@ DEBIAN = {
     "Ruby": "ruby-webrobots",
 }
 
+# What a parser in Java needs besides its sources.
+JARS = {
+    "crawler-commons": ["/usr/share/java/slf4j-api.jar", "/usr/share/java/slf4j-nop.jar", "/usr/share/java/commons-io.jar"],
+    "google-java": [],
+}
+# The commit of url-cpp that rep-cpp names.
+REP_CPP_URLS = "f9f53c7cadfbd26ab32fee1e86fa88393a1e7ddc"
+
 
 class CannotInstall(Exception):
     """Why a parser is left out, and what would install it."""
@@ -152,33 +160,44 @@ class Installer:
 
     def sources(self, contestant):
         """A checkout of the repository at its tag or commit."""
-        folder = self.work / "git" / contestant.package.replace("/", "+")
+        return self.checkout(contestant.package, contestant.version)
+
+    def checkout(self, repository, version):
+        folder = self.work / "git" / repository.replace("/", "+")
         if not folder.exists():
             fresh = folder.with_name(folder.name + ".new")
             shutil.rmtree(fresh, ignore_errors=True)
-            self.run("git", "clone", "--quiet", f"{self.git_base}/{contestant.package}", fresh)
-            self.run("git", "-C", fresh, "-c", "advice.detachedHead=false", "checkout", "--quiet", contestant.version)
+            self.run("git", "clone", "--quiet", f"{self.git_base}/{repository}", fresh)
+            self.run("git", "-C", fresh, "-c", "advice.detachedHead=false", "checkout", "--quiet", version)
             fresh.rename(folder)
         return folder
 
     def cpp(self, contestant):
         sources = self.sources(contestant)
         program = self.directory("cpp") / contestant.name
-        libraries = self.run("pkg-config", "--cflags", "--libs", "absl_strings", "absl_base").split()
-        self.run(os.environ.get("CXX", "g++"), "-std=c++17", "-O2", "-I", ROOT / "bases", "-I", sources,
-                 ROOT / "parsers" / "cpp" / "google.cc", sources / "robots.cc", "-o", program, *libraries)
+        if contestant.name == "rep-cpp":
+            # Its submodule, at the commit that it names.
+            urls = self.checkout("seomoz/url-cpp", REP_CPP_URLS)
+            folders = [sources / "include", urls / "include"]
+            libraries = [*(sources / "src").glob("*.cpp"), *(urls / "src").glob("*.cpp")]
+        else:
+            folders = [sources]
+            libraries = [sources / "robots.cc", *self.run("pkg-config", "--cflags", "--libs", "absl_strings", "absl_base").split()]
+        self.run(os.environ.get("CXX", "g++"), "-std=c++17", "-O2", "-I", ROOT / "bases", *(f"-I{folder}" for folder in folders),
+                 ROOT / "parsers" / "cpp" / f"{contestant.name}.cc", "-o", program, *libraries)
         return [str(program)], {}
 
     def java(self, contestant):
         sources = self.sources(contestant)
         classes = self.directory("java", contestant.name)
-        jars = ["/usr/share/java/slf4j-api.jar", "/usr/share/java/slf4j-nop.jar", "/usr/share/java/commons-io.jar"]
-        for jar in jars:
+        for jar in JARS[contestant.name]:
             if not pathlib.Path(jar).exists():
                 raise CannotInstall(f"{jar} is missing")
-        path = os.pathsep.join([str(classes), *jars])
-        parser = "CrawlerCommons"
-        self.run("javac", "-nowarn", "-encoding", "UTF-8", "-d", classes, "-cp", path, "-sourcepath", sources / "src/main/java",
+        path = os.pathsep.join([str(classes), *JARS[contestant.name]])
+        sources = os.pathsep.join(map(str, [sources / "src/main/java", ROOT / "bases" / "java"]))
+        # The class of the program `google-java` is `GoogleJava`.
+        parser = contestant.name.title().replace("-", "")
+        self.run("javac", "-nowarn", "-encoding", "UTF-8", "-d", classes, "-cp", path, "-sourcepath", sources,
                  ROOT / "bases" / "Base.java", ROOT / "parsers" / "java" / f"{parser}.java")
         return ["java", "-Xss64m", "-cp", path, parser], {}
 

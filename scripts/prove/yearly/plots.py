@@ -56,7 +56,7 @@ def series(path, title, by_month, agents, interval):
     figure(path, title, "", "% of hosts", draw)
 
 
-def survivals(path, title, x_label, curves):
+def survivals(path, title, x_label, curves, y_label="% of hosts"):
     """Curves of Kaplan and Meier, by name."""
 
     def draw(axes):
@@ -65,7 +65,7 @@ def survivals(path, title, x_label, curves):
             (line,) = axes.step(lengths, [100 * row[3] for row in rows], where="post", label=name)
             axes.fill_between(lengths, [100 * row[4] for row in rows], [100 * row[5] for row in rows], step="post", color=line.get_color(), alpha=0.15, linewidth=0)
 
-    figure(path, title, x_label, "% of hosts", draw)
+    figure(path, title, x_label, y_label, draw)
 
 
 def stacked(path, title, by_agent, months):
