@@ -87,7 +87,8 @@ def draw():
 
 
 def url_of(path):
-    return questions.ORIGIN + questions.normal_form(path.encode())
+    """The URL in normal form, in which the path is not empty (RFC 3986 §6.2.3)."""
+    return questions.ORIGIN + questions.normal_form(path.encode() if path.startswith("/") else b"/" + path.encode())
 
 
 def from_suites():
