@@ -126,8 +126,9 @@ def from_standing_still():
 def clause_of(body):
     """The section of RFC 9309 to read first about a file of a suite, by what the file has."""
     fields = [line.split(b"#")[0].partition(b":") for line in re.split(b"[\r\n]+", body)]
-    values = {key: [value for name, _, value in fields if name.strip().lower() in key] for key in ((b"user-agent",), (b"allow", b"disallow"))}
-    agents, rules = values.values()
+    fields = [(key.strip().lower(), value) for key, _, value in fields]
+    agents = [value for key, value in fields if key == b"user-agent"]
+    rules = [value for key, value in fields if key in (b"allow", b"disallow")]
     if any(b"*" in rule or b"$" in rule for rule in rules):
         return "RFC 9309 §2.2.3"
     if len(agents) > 1:
@@ -237,15 +238,6 @@ def parts_of(robots):
         elif part:
             joined.append((part, times))
     return joined
-
-
-def robots_of(case):
-    """The robots.txt of a case, in whichever form it is written."""
-    if "robots_base64" in case:
-        return base64.b64decode(case["robots_base64"])
-    if "robots_parts" in case:
-        return b"".join(part.encode() * times for part, times in case["robots_parts"])
-    return case["robots"].encode()
 
 
 def write(folder, files):

@@ -229,8 +229,8 @@ fn printable_start(text: &[u8]) -> String {
     shown
 }
 
-/// The parts of a list, each of whole lines. The start of a line that goes on in the next read is held
-/// up to its first `MAX_LINE + 1` bytes, which tell that it is too long.
+/// Reads a list in parts of whole lines. The last line of a read may be incomplete: it is held until
+/// its end is read. Of a line that is too long, `MAX_LINE + 1` bytes are held, which tell that.
 struct ListParts<R> {
     reader: R,
     /// The start of a line.

@@ -20,12 +20,10 @@ Z = statistics.NormalDist().inv_cdf(0.975)
 
 @dataclasses.dataclass
 class Version:
-    """An answer that a host gave from `since` to `last_seen`; the next one was seen at `changed_at`.
-    Times are texts in RFC 3339, which sort."""
+    """An answer that a host gave from `since` to `last_seen`. Times are texts in RFC 3339, which sort."""
 
     since: str
     last_seen: str
-    changed_at: str
     outcome: str
     file: str
 
@@ -39,14 +37,9 @@ def versions(snapshot):
     """The versions of each host, the oldest first."""
     found = collections.defaultdict(list)
     for row in table("export", "-q", "-s", snapshot, "--history", "--as", "csv"):
-        version = Version(row["since"], row["last_seen"], row["changed_at"], row["outcome"], row["rules_file"])
+        version = Version(row["since"], row["last_seen"], row["outcome"], row["rules_file"])
         found[row["origin"]].append(version)
     return found
-
-
-def months(times):
-    """The last fetch of each month, by month."""
-    return {time[:7]: time for time in sorted(times)}
 
 
 def answered(found, time, fetched):
@@ -120,22 +113,21 @@ class Life:
 
 
 def still_allowed(by_state, agent, how, start):
-    """How many months hosts let an agent fetch something, from a month on. Hosts that refuse it in that
-    month are left out. A host ends with its last answer; a month without one is passed over."""
+    """How many months hosts let an agent fetch something, counted from `start`. Hosts that refuse it in
+    that month are left out. The life of a host is seen until its last month with an answer; months
+    without one in between are skipped."""
     following = [month for month in by_state if month >= start]
     lives = []
     for host, state in by_state[start].items():
         if refuses(state[agent], how):
             continue
-        last = 0
-        for number, month in enumerate(following[1:], 1):
-            if host not in by_state[month]:
-                continue
-            last = number
-            if refuses(by_state[month][host][agent], how):
+        life = Life(0, False)
+        for number, month in enumerate(following):
+            if host in by_state[month]:
+                life = Life(number, refuses(by_state[month][host][agent], how))
+            if life.has_ended:
                 break
-        has_ended = last > 0 and refuses(by_state[following[last]][host][agent], how)
-        lives.append(Life(last, has_ended))
+        lives.append(life)
     return lives
 
 
@@ -164,28 +156,32 @@ def bounds(share, variance):
 
 
 def median(rows):
-    """The length that half of them pass; `None` if more than half do."""
+    """The length that at most half of the lives pass; `None` if more than half are not seen to end."""
     return next((length for length, _, _, share, _, _ in rows if share <= 0.5), None)
+
+
+def texts(listed):
+    """The robots.txt files of a host, each once from its first to its last version in a row. Answers
+    without a file between two equal ones do not divide them."""
+    merged = []
+    for version in listed:
+        if version.outcome != "rules":
+            continue
+        if merged and merged[-1].file == version.file:
+            merged[-1] = dataclasses.replace(merged[-1], last_seen=version.last_seen)
+        else:
+            merged.append(version)
+    return merged
 
 
 def rule_lives(found, days):
     """How long hosts kept the same robots.txt, in days. The first of a host began before the archive, so
-    it is left out. Answers without a robots.txt between two equal ones do not end it."""
+    it is left out."""
     lives = []
     for listed in found.values():
-        texts = [version for version in listed if version.outcome == "rules"]
-        runs = []
-        for version in texts:
-            if runs and runs[-1][-1].file == version.file:
-                runs[-1].append(version)
-            else:
-                runs.append([version])
-        for number, run_of_versions in enumerate(runs):
-            if number == 0:
-                continue
-            following = runs[number + 1][0].since if number + 1 < len(runs) else None
-            end = following or run_of_versions[-1].last_seen
-            lives.append(Life(days(run_of_versions[0].since, end), following is not None))
+        files = texts(listed)[1:]
+        lives += [Life(days(file.since, after.since), True) for file, after in zip(files, files[1:])]
+        lives += [Life(days(file.since, file.last_seen), False) for file in files[-1:]]
     return lives
 
 
@@ -210,8 +206,6 @@ def changes(found):
     """The changes of each fetch that has any."""
     counts = collections.defaultdict(Changes)
     for listed in found.values():
-        texts = [version for version in listed if version.outcome == "rules"]
-        for before, after in zip(texts, texts[1:]):
-            if before.file != after.file:
-                counts[after.since].texts[after.file] += 1
+        for file in texts(listed)[1:]:
+            counts[file.since].texts[file.file] += 1
     return counts

@@ -35,7 +35,7 @@ def figure(path, title, x_label, y_label, draw):
 
 
 def month_ticks(axes, months):
-    """A tick per quarter of a year."""
+    """A tick per half-year."""
     shown = [number for number, month in enumerate(months) if month[5:] in ("01", "07")]
     axes.set_xticks(shown, [months[number] for number in shown])
 
