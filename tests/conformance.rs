@@ -181,12 +181,12 @@ fn robots_of(case: &serde_json::Value) -> Vec<u8> {
     if let Some(text) = case["robots_base64"].as_str() {
         return STANDARD.decode(text).unwrap();
     }
-    let parts = case["robots_parts"].as_array().unwrap();
-    let part = |part: &serde_json::Value| {
+    let mut robots = String::new();
+    for part in case["robots_parts"].as_array().unwrap() {
         let times = part[1].as_u64().unwrap() as usize;
-        part[0].as_str().unwrap().repeat(times)
-    };
-    parts.iter().map(part).collect::<String>().into_bytes()
+        robots += &part[0].as_str().unwrap().repeat(times);
+    }
+    robots.into_bytes()
 }
 
 #[test]

@@ -9,7 +9,6 @@ use rayon::prelude::*;
 use robosieve::judge::Rows;
 use robosieve::robots::reference;
 use robosieve::{Agent, AgentMatch, Profile, RobotsRef};
-use std::iter;
 
 const SYMBOLS: [u8; 4] = *b"a/*$";
 
@@ -37,16 +36,16 @@ fn lengths() -> Lengths {
 
 /// All texts of up to this many symbols, the shorter ones first.
 fn texts(len: usize) -> Vec<String> {
-    let longer = |texts: &Vec<String>| {
-        let appended = texts
+    let mut texts = vec![String::new()];
+    let mut longest = texts.clone();
+    for _ in 0..len {
+        longest = longest
             .iter()
-            .flat_map(|text| SYMBOLS.map(|symbol| format!("{text}{}", symbol as char)));
-        Some(appended.collect())
-    };
-    iter::successors(Some(vec![String::new()]), longer)
-        .take(len + 1)
-        .flatten()
-        .collect()
+            .flat_map(|text| SYMBOLS.map(|symbol| format!("{text}{}", symbol as char)))
+            .collect();
+        texts.extend_from_slice(&longest);
+    }
+    texts
 }
 
 /// All paths of up to this many bytes. Each begins with a slash.
@@ -57,30 +56,34 @@ fn paths(len: usize) -> Vec<String> {
         .collect()
 }
 
+/// The profiles, each of which has rules of its own.
+const PROFILES: [Profile; 2] = [Profile::Google, Profile::Rfc9309];
+
 /// Compares the answers to all paths under each text, by both profiles. Returns their number.
 fn compare(robots: &[String], paths: &[String]) -> usize {
+    robots.par_iter().for_each(|robots| {
+        for profile in PROFILES {
+            compare_paths(robots, profile, paths);
+        }
+    });
+    robots.len() * PROFILES.len() * paths.len()
+}
+
+fn compare_paths(robots: &str, profile: Profile, paths: &[String]) {
     let agent: Agent = "FooBot".parse().unwrap();
     let how = AgentMatch::Extended;
     let rows: Vec<&[u8]> = paths.iter().map(String::as_bytes).collect();
-    let compare_one = |(robots, profile): (&String, Profile)| {
-        let parsed = RobotsRef::parse(robots.as_bytes(), profile);
-        parsed
-            .allows_rows(&agent, how, Rows::Slices(&rows), |row, is_allowed| {
-                let expected = reference::judge(robots.as_bytes(), &agent, how, profile, rows[row]);
-                assert_eq!(
-                    is_allowed, expected.allowed,
-                    "{profile:?}: {robots:?} and {:?}",
-                    paths[row]
-                );
-            })
-            .unwrap();
-    };
-    let profiles = [Profile::Google, Profile::Rfc9309];
-    robots
-        .par_iter()
-        .flat_map_iter(|robots| profiles.map(|profile| (robots, profile)))
-        .for_each(compare_one);
-    robots.len() * profiles.len() * paths.len()
+    let parsed = RobotsRef::parse(robots.as_bytes(), profile);
+    parsed
+        .allows_rows(&agent, how, Rows::Slices(&rows), |row, is_allowed| {
+            let expected = reference::judge(robots.as_bytes(), &agent, how, profile, rows[row]);
+            assert_eq!(
+                is_allowed, expected.allowed,
+                "{profile:?}: {robots:?} and {:?}",
+                paths[row]
+            );
+        })
+        .unwrap();
 }
 
 #[test]
