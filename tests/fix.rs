@@ -407,6 +407,20 @@ fn lines_of_a_diff_end_at_line_feeds() {
     assert_eq!(lines, expected);
 }
 
+/// `patch` compares the lines of a diff with those of the file, byte by byte.
+#[test]
+fn diffs_keep_bytes_that_are_not_utf8() {
+    let dir = TestDir::new();
+    let ran = robosieve_with(
+        dir.root(),
+        &["lint", "--diff", "-q", "-"],
+        b"User-agent: *\n# caf\xe9\nSite-map: https://e.example/s\n",
+    );
+    let expected = b"@@\n User-agent: *\n # caf\xe9\n-Site-map: https://e.example/s\n\
+                     +Sitemap: https://e.example/s\n";
+    assert!(ran.stdout.ends_with(expected), "{ran:?}");
+}
+
 #[test]
 fn diffs_write_no_file() {
     let dir = TestDir::new();
