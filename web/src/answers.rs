@@ -3,10 +3,11 @@
 use robosieve::census::SpellCheck;
 use robosieve::crawlers::{AgentSet, KnownAgent, add_agents};
 use robosieve::judge::{ExplainedRobots, Reason, is_url_or_path};
-use robosieve::lint::lint;
+use robosieve::lint::{Code, Finding, FixOptions, fix, lint};
 use robosieve::robots::BodyFacts;
 use robosieve::{Agent, AgentMatch, Profile, Robots, Verdict};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// One robots.txt, parsed for both profiles.
 pub struct Tester {
@@ -34,6 +35,7 @@ impl Tester {
     ///   sets (`@ai`) in place of them; and `warnings` about names that look misspelled. A name that
     ///   is wrong stays, and the answers of `judge` have the error.
     /// * `lint`: the findings, with the keys of `robosieve lint --json`.
+    /// * `fix`: the text after all safe fixes, which [`Tester::fixes`] describes.
     /// * `judge`: the answers to each URL of `urls` for each agent of `agents`, with `profile` and
     ///   `agent_match`. An answer has the keys of `robosieve check --robots --json`, and
     ///   `other_profile`, the verdict by the other profile. Instead of that, the answer to a text that
@@ -49,13 +51,14 @@ impl Tester {
         match question["ask"].as_str() {
             Some("about") => about(),
             Some("lint") => self.findings(),
+            Some("fix") => self.fixes(),
             Some("agents") => self
                 .agents(&question)
                 .unwrap_or_else(|message| json!({ "error": message })),
             Some("judge") => self
                 .judge(&question)
                 .unwrap_or_else(|message| json!({ "error": message })),
-            _ => json!({ "error": "the key `ask` is `about`, `agents`, `lint` or `judge`" }),
+            _ => json!({ "error": "the key `ask` is `about`, `agents`, `lint`, `fix` or `judge`" }),
         }
     }
 
@@ -65,6 +68,37 @@ impl Tester {
             .map(|finding| finding.to_json())
             .collect();
         json!({ "findings": findings, "robots": self.facts.to_json(None) })
+    }
+
+    /// Applies the safe fixes, as `robosieve lint --fix` does, and answers with these keys:
+    ///
+    /// * `robots`: the fixed text, with one character per byte, from U+0000 to U+00FF. So any bytes
+    ///   come back as they are.
+    /// * `mended`: the findings of the given text that were fixed, with the keys of `lint`.
+    /// * `later`: those that appeared during the fixes and were fixed too. Their lines count in a
+    ///   text between the given one and the fixed one.
+    /// * `count`: the number of both, of which at most [`MAX_LISTED`] are listed.
+    /// * `left`: the number of findings of the fixed text.
+    fn fixes(&self) -> Value {
+        let fixed = fix(&self.body, &FixOptions::new());
+        let found = lint(&self.body);
+        let given: BTreeSet<FindingKey> = found.iter().map(finding_key).collect();
+        let mut mended = Vec::new();
+        let mut later = Vec::new();
+        for finding in fixed.mended.iter().take(MAX_LISTED) {
+            let list = match given.contains(&finding_key(finding)) {
+                true => &mut mended,
+                false => &mut later,
+            };
+            list.push(finding.to_json());
+        }
+        json!({
+            "robots": fixed.body.iter().map(|byte| char::from(*byte)).collect::<String>(),
+            "mended": mended,
+            "later": later,
+            "count": fixed.mended.len(),
+            "left": lint(&fixed.body).len(),
+        })
     }
 
     fn agents(&self, question: &Value) -> Result<Value, String> {
@@ -147,7 +181,18 @@ impl Tester {
 }
 
 /// The answer to a text without a verdict.
-const NO_URL: &str = "neither a URL with scheme and host nor a path, which begins with /";
+const NO_URL: &str =
+    "This is not a URL, such as https://shop.example/cart, and not a path, such as /cart";
+
+/// The most fixed findings that an answer lists. A hostile text has 20,000 of each code.
+const MAX_LISTED: usize = 1000;
+
+/// What makes a finding of one text the same as a finding of another.
+type FindingKey<'f> = (u32, Code, &'f str);
+
+fn finding_key(finding: &Finding) -> FindingKey<'_> {
+    (finding.line, finding.code, &finding.message)
+}
 
 /// The agent of a name. The name of a set is an error: the page asks for its members first.
 fn one_agent(name: &str) -> Result<Agent, String> {
@@ -239,6 +284,55 @@ mod tests {
             (&first["path"], &first["other_profile"]),
             (&Value::Null, &Value::Null)
         );
+    }
+
+    fn answered(body: &[u8], question: &str) -> Value {
+        let question = json!({ "ask": question }).to_string();
+        Tester::new(body.to_vec()).answer(question.as_bytes())
+    }
+
+    /// The bytes of a text with one character per byte.
+    fn bytes(text: &Value) -> Vec<u8> {
+        let characters = text.as_str().unwrap().chars();
+        characters.map(|byte| u8::try_from(byte).unwrap()).collect()
+    }
+
+    #[test]
+    fn fixes_are_those_of_lint_and_end() {
+        let body =
+            b"User-agent: *\r\nDisallow: /cart\r\nDisallow: /cart/1 # \xff\r\nDisallow: tmp\r\n";
+        let answer = answered(body, "fix");
+        let fixed = bytes(&answer["robots"]);
+        assert_eq!(fixed, fix(body, &FixOptions::new()).body);
+        assert_eq!(
+            fixed,
+            b"User-agent: *\r\nDisallow: /cart\r\n# \xff\r\nDisallow: tmp\r\n"
+        );
+        assert_eq!(answer["mended"][0]["line"], 3);
+        assert_eq!((&answer["count"], &answer["left"]), (&1.into(), &1.into()));
+        assert_eq!(
+            answered(&fixed, "lint")["findings"]
+                .as_array()
+                .unwrap()
+                .len(),
+            1
+        );
+        let again = answered(&fixed, "fix");
+        assert_eq!(
+            (bytes(&again["robots"]), &again["count"]),
+            (fixed, &0.into())
+        );
+    }
+
+    #[test]
+    fn findings_that_appear_during_fixes_are_listed_apart() {
+        // Once they are encoded, line 4 makes line 3 redundant.
+        let body = "User-agent: *\nDisallow: /a\nDisallow: /ä/b\nDisallow: /ä\n";
+        let answer = answered(body.as_bytes(), "fix");
+        let lists = ["mended", "later"].map(|key| answer[key].as_array().unwrap());
+        assert_eq!(lists.map(Vec::len), [2, 1]);
+        assert_eq!(lists[1][0]["code"], "redundant-rule");
+        assert_eq!(answer["count"], 3);
     }
 
     #[test]
