@@ -1,5 +1,6 @@
 // The page: sends questions to the worker, and shows the answers. Texts of the user and of the
-// robots.txt are set as text content only, never as markup.
+// robots.txt are set as text content only, never as markup. In the page, link.js and diff.js come
+// before this script.
 "use strict";
 
 const MAX_URLS = 1000;
@@ -8,19 +9,25 @@ const MAX_AGENTS = 200;
 const MAX_VERDICTS = 20_000;
 const MAX_FINDINGS = 200;
 const MAX_LINES = 600;
+/** The lines before and after a change that the diff shows. */
+const CONTEXT = 2;
 const LONG_LINE = 1000;
 
 /** The examples, with the answers of other parsers. `conformance/run --examples` writes them. */
 let recorded;
 
-const PROFILES = { google: "Google's parser", rfc9309: "RFC 9309 to the letter" };
+const PROFILES = { google: "Google's parser", rfc9309: "The standard, RFC 9309" };
+const SHORT_PROFILES = { google: "Google", rfc9309: "RFC 9309" };
 
+/** Why a rule that matches does not decide. */
 const REASONS = {
-  shorter: "matches, but a longer rule matches too",
-  "allow-wins": "matches, but allow wins between rules of the same length",
-  "robots-txt": "matches, but /robots.txt itself may always be fetched",
-  same: "matches too, with the same verdict",
+  shorter: "its path is shorter",
+  "allow-wins": "its path is as long, and then allow wins",
+  "robots-txt": "/robots.txt itself may always be fetched",
+  same: "an earlier line says the same",
 };
+
+const SEVERITIES = { error: "Error", warning: "Warning", note: "Note" };
 
 const byId = id => document.getElementById(id);
 
@@ -30,6 +37,20 @@ function element(name, attributes = {}, ...children) {
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
   made.append(...children);
   return made;
+}
+
+/** White space and characters without a shape of their own, except for the blank and the tab. */
+const UNSEEN = /(?![ \t])[\p{Cc}\p{Cf}\p{Zs}\p{Zl}\p{Zp}]/u;
+
+/** A text in which such characters have signs, such as U+200B. */
+function withSigns(text) {
+  const parts = text.split(new RegExp(`(${UNSEEN.source})`, "u"));
+  return parts.filter(part => part).map(part => UNSEEN.test(part) ? sign(part) : part);
+}
+
+function sign(character) {
+  const code = character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
+  return element("span", { class: "sign" }, `U+${code}`);
 }
 
 const plural = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
@@ -42,10 +63,8 @@ let waiting = new Map();
 let nextId = 0;
 
 async function inflatedModule() {
-  const text = atob(byId("module").textContent.trim());
-  const compressed = Uint8Array.from(text, character => character.charCodeAt(0));
-  const stream = new Blob([compressed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(stream).arrayBuffer();
+  const compressed = byteString(atob(byId("module").textContent.trim()));
+  return bytesOf(new Blob([compressed]).stream().pipeThrough(new DecompressionStream("gzip")), Infinity);
 }
 
 function startWorker() {
@@ -89,17 +108,27 @@ function isStuck() {
 
 // --- what the user asks ---
 
-/** The bytes of an opened file, until its text is edited. They may be other than UTF-8. */
+/** The bytes of the robots.txt until its text is edited, if the editor cannot hold them all. */
 let fileBytes = null;
+
+/** Puts bytes into the editor. It holds text with line feeds, so it may lose some of them. */
+function setEditor(bytes) {
+  byId("robots").value = new TextDecoder().decode(bytes);
+  fileBytes = isSame(new TextEncoder().encode(byId("robots").value), bytes) ? null : bytes;
+}
+
+const isSame = (bytes, others) => bytes.length === others.length && bytes.every((byte, index) => byte === others[index]);
+
+const editorBytes = () => fileBytes ?? new TextEncoder().encode(byId("robots").value);
 
 const splitTexts = (text, separator) =>
   text.split(separator).map(part => part.trim()).filter(part => part);
 
 function inputs() {
-  const text = byId("robots").value;
+  const body = editorBytes();
   return {
-    body: fileBytes ?? new TextEncoder().encode(text),
-    text,
+    body,
+    text: new TextDecoder("utf-8", { ignoreBOM: true }).decode(body),
     names: [...new Set(splitTexts(byId("agents").value, /[,\n]/))],
     urls: splitTexts(byId("urls").value, "\n").slice(0, MAX_URLS),
     isCut: splitTexts(byId("urls").value, "\n").length > MAX_URLS,
@@ -124,7 +153,7 @@ async function start() {
     await askAll(current);
   } catch (error) {
     if (run !== current || error.message === "superseded") return;
-    byId("status").textContent = `The module failed: ${error.message}`;
+    byId("status").textContent = `This page failed: ${error.message}. Change an entry to try again.`;
     restartWorker();
   }
 }
@@ -141,7 +170,7 @@ async function askAll(current) {
   current.urls = urls;
   showWarnings(named.warnings);
   const { profile, agent_match } = current;
-  startVerdicts(current);
+  startVerdicts();
   // Few URLs per question, so that a new question need not wait. Their number follows the time.
   let count = 1;
   for (let at = 0; at < urls.length && agents.length;) {
@@ -163,6 +192,11 @@ async function askAll(current) {
   showFindings(current, lint.robots);
   showLines(current);
   showStatus(current);
+  // Without a safe fix, nothing is fixed, and no question needed.
+  const hasFix = lint.findings.some(({ fix }) => fix?.safe);
+  const fixed = hasFix ? await ask({ ask: "fix" }) : { count: 0, left: lint.findings.length };
+  if (run !== current) return;
+  showFixes(current, fixed);
   current.isDone = true;
 }
 
@@ -171,17 +205,16 @@ function showWarnings(warnings) {
   byId("warnings").replaceChildren(...warnings.map(warning => element("li", {}, warning)));
 }
 
-function showStatus({ answers, findings, urls, agents, text, isCut }) {
-  const allowed = answers.filter(answer => answer.verdict === "allowed").length;
-  const refused = answers.filter(answer => answer.verdict === "disallowed").length;
-  const parts = [`${allowed} allowed, ${refused} disallowed`, plural(findings.length, "finding")];
-  const invalid = answers.filter(answer => answer.verdict === "invalid").length;
-  if (invalid) parts[0] += `, ${invalid} not a URL`;
-  if (!urls.length || !agents.length) parts[0] = "Enter an agent and a URL";
+function showStatus({ answers, findings, urls, agents, text, profile, isCut }) {
+  const count = verdict => answers.filter(answer => answer.verdict === verdict).length;
+  const parts = [`${count("allowed")} allowed, ${count("disallowed")} disallowed`, plural(findings.length, "finding")];
+  const invalid = count("invalid");
+  if (invalid) parts[0] += `, ${invalid === 1 ? "1 is not a URL" : `${invalid} are not URLs`}`;
+  if (!urls.length || !agents.length) parts[0] = "Enter a crawler and a URL";
   const differing = answers.filter(differs).length;
-  if (differing) parts.push(`the other profile differs on ${plural(differing, "verdict")}`);
+  if (differing) parts.push(`${SHORT_PROFILES[otherProfile({ profile })]} decides ${plural(differing, "verdict")} otherwise`);
   if (!text) parts.push("an empty robots.txt allows everything");
-  if (isCut) parts.push(`only the first ${plural(urls.length, "URL")} and ${plural(agents.length, "agent")} count`);
+  if (isCut) parts.push(`only the first ${plural(urls.length, "URL")} and ${plural(agents.length, "crawler")} count`);
   byId("status").textContent = parts.join(" · ");
 }
 
@@ -190,40 +223,38 @@ const differs = answer => !answer.error && answer.other_profile !== answer.verdi
 
 // --- verdicts ---
 
-function startVerdicts({ agents, urls }) {
-  const table = element("table");
-  const head = element("tr");
-  for (const agent of agents) head.append(element("th", { scope: "col" }, agent));
-  table.append(element("caption", { class: "hidden" }, "One verdict per URL and agent"), element("thead", {}, head));
-  byId("verdicts").replaceChildren(...(agents.length && urls.length ? [table] : []));
-  for (const id of ["why", "others", "findings", "lines"]) byId(id).replaceChildren();
+function startVerdicts() {
+  byId("verdicts").replaceChildren();
+  for (const id of ["why", "others", "fixes", "findings", "lines"]) byId(id).replaceChildren();
 }
 
 function word(verdict) {
   return verdict === "allowed" ? "✓ Allowed" : "✕ Disallowed";
 }
 
+/** Adds a list of cards for each URL, one card for each agent. All lists have the same columns. */
 function addVerdicts(current, urls, answers) {
-  const table = byId("verdicts").firstElementChild;
   for (const [row, url] of urls.entries()) {
-    const title = element("th", { class: "path", scope: "rowgroup", colspan: current.agents.length }, url);
-    const cells = element("tr");
+    const cards = element("ul", { class: "cards" });
     for (const column of current.agents.keys()) {
       const index = current.answers.length;
       const answer = answers[row * current.agents.length + column];
       current.answers.push(answer);
-      cells.append(element("td", {}, verdictButton(answer, index)));
+      cards.append(element("li", {}, verdictCard(answer, index, current.profile)));
     }
-    table.append(element("tbody", {}, element("tr", {}, title), cells));
+    byId("verdicts").append(element("h3", { class: "path" }, url), cards);
   }
 }
 
-function verdictButton(answer, index) {
-  if (answer.error) return element("span", { class: "error" }, answer.error);
+function verdictCard(answer, index, profile) {
+  const name = element("strong", { class: "name" }, answer.agent);
+  if (answer.error) return element("div", { class: "error" }, name, answer.error);
   const button = element("button", { type: "button", class: `verdict ${answer.verdict}`, "data-index": index,
-    "aria-pressed": "false" }, word(answer.verdict));
-  button.append(element("small", {}, answer.rule ? `line ${answer.rule.line}` : "no rule"));
-  if (differs(answer)) button.append(element("small", {}, "≠ the other profile"));
+    "aria-pressed": "false" }, name, " ", element("span", { class: "word" }, word(answer.verdict)), " ",
+    element("small", {}, answer.rule ? `line ${answer.rule.line}` : "no rule matches"));
+  if (differs(answer)) {
+    button.append(" ", element("small", {}, `${SHORT_PROFILES[otherProfile({ profile })]}: ${answer.other_profile}`));
+  }
   return button;
 }
 
@@ -255,30 +286,42 @@ function sentence({ verdict, rule }) {
   return `${verdict}; ${decided}`;
 }
 
+/** Why the deciding rule is the one that decides. */
+function reason({ rule, losers }) {
+  if (!losers.length) return ", the only line that matches.";
+  const length = plural(rule.length, "character");
+  return losers.some(loser => loser.reason === "allow-wins")
+    ? `. No path that matches is longer than ${length}, and among those of this length allow wins.`
+    : `. Of the lines that match, it has the longest path: ${length}.`;
+}
+
 function showWhy(answer) {
   const list = element("ul");
   const add = (...parts) => list.append(element("li", {}, ...parts));
   const code = text => element("code", {}, text);
-  if (answer.group) {
-    const lines = answer.group.lines.flatMap(line => [" ", lineButton(line.line), ": ", code(line.text), ";"]);
+  const { agent, group, rule, losers } = answer;
+  if (group) {
+    const lines = group.lines.flatMap(line => [" ", lineButton(line.line), ": ", code(line.text), ";"]);
     lines.pop();
-    const reason = answer.group.name === null ? "No group names the agent, so the groups for * apply:" : "The groups that name the agent apply:";
-    add(reason, ...lines);
+    add(group.name === null ? `No line names ${agent}, so the rules for all crawlers apply:`
+      : `${lines.length > 5 ? "These lines name" : "This line names"} ${agent}, so the rules below apply:`, ...lines);
   } else {
-    add("No group applies to the agent, so everything is allowed.");
+    add(`No rules are for ${agent}, so everything is allowed.`);
   }
-  if (answer.rule) {
-    add("Decides: ", lineButton(answer.rule.line), ": ", code(answer.rule.text), ` (length ${answer.rule.length})`);
-  } else if (answer.losers.length === 0) {
-    add("No rule matches, so the URL is allowed.");
+  if (rule) {
+    add("Decides: ", lineButton(rule.line), ": ", code(rule.text), reason(answer));
+  } else {
+    add(`No ${losers.length ? "rule decides" : "rule matches"}, so the URL is allowed.`);
   }
-  for (const loser of answer.losers) {
-    add("Loses: ", lineButton(loser.line), ": ", code(loser.text), ` ${REASONS[loser.reason] ?? loser.reason} (length ${loser.length})`);
+  for (const loser of losers) {
+    add("Matches too, but does not decide: ", lineButton(loser.line), ": ", code(loser.text),
+      `: ${REASONS[loser.reason] ?? loser.reason}.`);
   }
-  if (answer.not_matching) add(`${plural(answer.not_matching, "rule")} of the groups ${answer.not_matching === 1 ? "does" : "do"} not match.`);
-  add("Compared with the rules: ", code(answer.path));
+  const others = answer.not_matching;
+  if (others) add(`${plural(others, rule || losers.length ? "more rule" : "rule")} for ${agent} ${others === 1 ? "does" : "do"} not match.`);
+  add("The part of the URL that rules look at: ", code(answer.path));
   byId("why").replaceChildren(
-    element("p", {}, element("strong", { class: answer.verdict }, word(answer.verdict)), " for ", element("strong", {}, answer.agent), ": ", code(answer.url)),
+    element("p", {}, element("strong", { class: answer.verdict }, word(answer.verdict)), " for ", element("strong", {}, agent), ": ", code(answer.url)),
     list,
     element("h3", {}, "Preferences about use"),
     preferences(answer.preferences),
@@ -291,7 +334,7 @@ function preferences(found) {
   const stated = ["train-ai", "search"].filter(key => found[key] === "y" || found[key] === "n");
   if (stated.length) list.append(element("li", {}, "Content-Usage: ", stated.map(key => `${key}=${found[key]}`).join(", "), ...at(found.usage_lines)));
   if (found["train-ai"] === null && found.usage_lines.length) {
-    list.append(element("li", {}, "Content-Usage does not apply, because the agent may not fetch the URL:", ...at(found.usage_lines)));
+    list.append(element("li", {}, "Content-Usage does not apply, because the crawler may not fetch the URL:", ...at(found.usage_lines)));
   }
   const signals = Object.entries(found["content-signal"]).map(([key, value]) => `${key}=${value}`);
   if (signals.length) list.append(element("li", {}, "Content-Signal: ", signals.join(", "), ...at(found.signal_lines)));
@@ -328,8 +371,8 @@ const LETTERS = { A: "allowed", D: "disallowed" };
 function showOthers(current, answer) {
   const other = otherProfile(current);
   const rows = [
-    { name: PROFILES[current.profile], source: "the chosen profile", verdict: answer.verdict, line: answer.rule?.line },
-    { name: PROFILES[other], source: "the other profile", verdict: answer.other_profile, id: "other-line" },
+    { name: PROFILES[current.profile], source: "as chosen above", verdict: answer.verdict, line: answer.rule?.line },
+    { name: PROFILES[other], source: "the other choice", verdict: answer.other_profile, id: "other-line" },
   ];
   const found = recordedVerdicts(current, answer);
   for (const { parser: { name, language, package: from, version }, letter } of found) {
@@ -337,17 +380,20 @@ function showOthers(current, answer) {
   }
   const body = element("tbody");
   for (const { name, source, verdict, line, id, isRecorded } of rows) {
-    const same = verdict === answer.verdict ? [] : [element("strong", {}, "differs")];
+    const same = verdict === answer.verdict || !verdict ? [] : [element("strong", {}, "decides otherwise")];
     body.append(element("tr", {},
       element("th", { scope: "row" }, name, element("small", {}, source)),
       element("td", { class: verdict ?? "error" }, verdict ? word(verdict) : "no answer", ...same),
-      element("td", id ? { id } : {}, line ? lineButton(line) : isRecorded ? "" : "no rule")));
+      element("td", id ? { id } : {}, line ? lineButton(line) : isRecorded ? "" : "no rule matches")));
   }
   const head = ["Parser", "Verdict", "Line"].map(title => element("th", { scope: "col" }, title));
+  const differing = rows.filter(({ verdict }) => verdict && verdict !== answer.verdict).length;
+  const summary = `${differing || "None"} of the ${plural(rows.length - 1, "other parser")} ${differing > 1 ? "decide" : "decides"} otherwise.`;
   const note = found.length
-    ? "The answers of other parsers were recorded when they were asked about this example."
-    : `The answers of ${recorded.parsers.length} other parsers are recorded for the examples only. This text is not one of them.`;
-  byId("others").replaceChildren(element("table", {}, element("thead", {}, element("tr", {}, ...head)), body),
+    ? "These parsers were asked once, about this example, and the page has their answers."
+    : `The page knows the answers of ${recorded.parsers.length} more parsers to its examples only.`;
+  byId("others").replaceChildren(...(found.length ? [element("p", {}, summary)] : []),
+    element("table", {}, element("thead", {}, element("tr", {}, ...head)), body),
     element("p", { class: "dim" }, note));
 }
 
@@ -359,6 +405,7 @@ function linesOf(text) {
   return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
 }
 
+/** What the selected verdict says about lines: a map from their numbers. */
 function notesByLine(current) {
   const notes = new Map();
   const note = (line, text, kind) => {
@@ -367,52 +414,76 @@ function notesByLine(current) {
     notes.get(line).kind = kind || notes.get(line).kind;
   };
   const answer = current.answers[current.selected];
-  if (answer && !answer.error) {
-    for (const line of answer.group?.lines ?? []) note(line.line, "group", "group");
-    for (const loser of answer.losers) note(loser.line, "loses");
-    if (answer.rule) note(answer.rule.line, `decides: ${answer.rule.kind}`, "decides");
-    for (const key of ["usage_lines", "signal_lines", "license_lines"]) {
-      for (const line of answer.preferences[key]) note(line.line, "preference");
-    }
+  if (!answer || answer.error) return notes;
+  const named = answer.group?.name === null ? "for all crawlers" : "names the crawler";
+  for (const line of answer.group?.lines ?? []) note(line.line, named, "group");
+  for (const loser of answer.losers) note(loser.line, "matches, but does not decide");
+  if (answer.rule) note(answer.rule.line, `decides: ${answer.verdict}`, "decides");
+  for (const key of ["usage_lines", "signal_lines", "license_lines"]) {
+    for (const line of answer.preferences[key]) note(line.line, "preference about use");
   }
-  for (const finding of current.findings.slice(0, MAX_FINDINGS)) note(finding.line, finding.code);
   return notes;
+}
+
+function findingsByLine({ findings }) {
+  const lines = new Map();
+  for (const finding of findings.slice(0, MAX_FINDINGS)) {
+    if (!lines.has(finding.line)) lines.set(finding.line, []);
+    lines.get(finding.line).push(finding);
+  }
+  return lines;
 }
 
 /** Shows the lines of the file: of a long one those with a note, and the lines around them. */
 function showLines(current) {
   const lines = current.lines ??= linesOf(current.text);
   const notes = notesByLine(current);
+  const findings = findingsByLine(current);
   const isShown = new Set();
   if (lines.length <= MAX_LINES) {
     for (const index of lines.keys()) isShown.add(index + 1);
   } else {
-    for (const line of [...notes.keys(), ...(current.asked ? [current.asked] : [])]) {
+    for (const line of [...(current.asked ? [current.asked] : []), ...notes.keys(), ...findings.keys()]) {
       for (let near = line - 2; near <= line + 2; near++) if (isShown.size < MAX_LINES) isShown.add(near);
     }
   }
   const list = element("ol", { class: "code" });
   let last = 0;
   for (const number of [...isShown].filter(line => line >= 1 && line <= lines.length).sort((a, b) => a - b)) {
-    if (number > last + 1) list.append(element("li", { class: "line gap" }, `… ${plural(number - last - 1, "line")}`));
+    if (number > last + 1) list.append(gap(number - last - 1));
     last = number;
-    const found = notes.get(number);
-    const text = lines[number - 1].slice(0, LONG_LINE);
-    const row = element("li", { class: `line ${found?.kind ?? ""}`, id: `line-${number}`, tabindex: "-1" },
-      element("span", { class: "number" }, String(number)),
-      element("span", {}, text + (text.length < lines[number - 1].length ? " …" : "")));
-    if (found) row.append(element("span", { class: "note" }, [...new Set(found.texts)].join(", ")));
-    list.append(row);
+    list.append(lineRow(number, lines[number - 1], notes.get(number), findings.get(number) ?? []));
   }
-  if (last < lines.length) list.append(element("li", { class: "line gap" }, `… ${plural(lines.length - last, "line")}`));
+  if (last < lines.length) list.append(gap(lines.length - last));
   byId("lines").replaceChildren(list);
   scrollToLine(list.querySelector(".decides"));
+}
+
+const gap = count => element("li", { class: "gap" }, `… ${plural(count, "line")}`);
+
+/** The text of a line, cut if it is long. */
+function shownText(line) {
+  const text = withSigns(line.slice(0, LONG_LINE));
+  return element("span", { class: "text" }, ...text, line.length > LONG_LINE ? " …" : "");
+}
+
+/** A line with what is known about it: the part in the selected verdict, and its findings. */
+function lineRow(number, line, notes, findings) {
+  const row = element("li", { class: `line ${notes?.kind ?? ""}`, id: `line-${number}`, tabindex: "-1" },
+    element("span", { class: "number" }, String(number)), shownText(line));
+  if (notes) row.append(element("span", { class: "note" }, [...new Set(notes.texts)].join(", ")));
+  for (const { severity, code, message, help } of findings) {
+    const summary = element("summary", {}, element("strong", {}, SEVERITIES[severity]), ": ", ...withCode(message));
+    row.append(element("details", { class: `finding ${severity}-finding`, open: "" }, summary,
+      element("p", {}, ...withCode(asSentence(help)), " ", element("span", { class: "dim" }, `(${code})`))));
+  }
+  return row;
 }
 
 /** Scrolls the box of lines, and not the page. */
 function scrollToLine(row) {
   const box = byId("lines");
-  if (row) box.scrollTop = row.offsetTop - box.offsetTop - box.clientHeight / 3;
+  if (row) box.scrollTop = row.offsetTop - box.clientHeight / 3;
 }
 
 document.addEventListener("click", event => {
@@ -425,19 +496,22 @@ document.addEventListener("click", event => {
   byId(`line-${line}`)?.focus();
 });
 
-// --- findings ---
+// --- findings and fixes ---
 
 /** The parts of a message: those in backquotes are code. */
 const withCode = message =>
   message.split("`").map((part, index) => index % 2 ? element("code", {}, part) : part);
 
+/** A message with a capital letter. It gets no full stop, which could be read as a part of a path. */
+const asSentence = text => text.charAt(0).toUpperCase() + text.slice(1);
+
 function showFindings({ findings }, facts) {
   const list = element("ul");
   for (const finding of findings.slice(0, MAX_FINDINGS)) {
     list.append(element("li", { class: `${finding.severity}-finding` },
-      element("strong", {}, finding.severity), " · ", element("code", {}, finding.code), " · ", lineButton(finding.line),
-      element("div", {}, ...withCode(finding.message)),
-      element("div", { class: "help" }, ...withCode(finding.help))));
+      element("strong", {}, SEVERITIES[finding.severity]), " · ", lineButton(finding.line), " · ", element("code", {}, finding.code),
+      element("div", {}, ...withCode(asSentence(finding.message))),
+      element("div", { class: "help" }, ...withCode(asSentence(finding.help)))));
   }
   const parts = [];
   if (!findings.length) parts.push(element("p", {}, "None: the file has no mistakes that robosieve knows."));
@@ -446,6 +520,122 @@ function showFindings({ findings }, facts) {
   if (findings.length > MAX_FINDINGS) parts.push(element("p", {}, `${plural(findings.length - MAX_FINDINGS, "finding")} more.`));
   byId("findings").replaceChildren(...parts);
 }
+
+const isOrAre = count => count === 1 ? "is" : "are";
+
+/** Says what can be fixed without a change of verdicts, and offers to. */
+function showFixes(current, fixed) {
+  const { count, left } = fixed;
+  if (!count) {
+    const text = `None of these can be fixed without changing what a crawler may fetch: ${left === 1 ? "it needs" : `all ${left} need`} your decision.`;
+    byId("fixes").replaceChildren(...(left ? [element("p", {}, text)] : []));
+    return;
+  }
+  const rest = left ? ` After that, ${plural(left, "finding")} ${isOrAre(left)} left for you to decide.` : "";
+  const button = element("button", { type: "button", id: "fix", "aria-expanded": "false" }, `Fix ${plural(count, "finding")} …`);
+  const review = element("div", { id: "review", role: "group", "aria-label": "Changes to the file" });
+  button.addEventListener("click", () => {
+    const isOpen = button.getAttribute("aria-expanded") === "true";
+    button.setAttribute("aria-expanded", String(!isOpen));
+    review.replaceChildren(...(isOpen ? [] : reviewOf(current, fixed)));
+  });
+  byId("fixes").replaceChildren(
+    element("p", {}, `${plural(count, "finding")} can be fixed without changing what any crawler may fetch.${rest}`),
+    button, review);
+}
+
+/** The changes, and a button that makes them. */
+function reviewOf(current, fixed) {
+  const body = byteString(fixed.robots);
+  const after = linesWithEnds(new TextDecoder("utf-8", { ignoreBOM: true }).decode(body));
+  const before = linesWithEnds(current.text);
+  const apply = element("button", { type: "button", id: "apply" }, "Apply these changes");
+  apply.addEventListener("click", () => {
+    // After an edit, the changes are those of another text.
+    if (run === current && !isWaiting()) applyFixes(body, fixed.count);
+  });
+  const box = element("div", { class: "box", role: "group", tabindex: "0", "aria-label": "Changed lines" },
+    diffList(before, after, fixed.mended));
+  const parts = [box, apply];
+  if (fixed.later.length) {
+    const listed = fixed.later.slice(0, MAX_FINDINGS);
+    parts.splice(1, 0, element("p", {}, "Fixed too, once the other changes had been made:"),
+      element("ul", {}, ...listed.map(({ message }) => element("li", {}, ...withCode(asSentence(message))))));
+  }
+  return parts;
+}
+
+/** The removed and added lines, each change with the findings that it fixes. */
+function diffList(before, after, mended) {
+  const changes = differences(before, after).map(change => ({ ...change, fixes: [] }));
+  // A change is at the line of the finding, or near it: a line that is added has no number.
+  const distance = ({ from, to }, line) => Math.max(0, from + 1 - line, line - Math.max(to, from + 1));
+  let first = 0;
+  for (const finding of mended) {
+    while (first + 1 < changes.length && changes[first].to < finding.line &&
+      distance(changes[first + 1], finding.line) <= distance(changes[first], finding.line)) first++;
+    changes[first].fixes.push(finding);
+  }
+  const list = element("ol", { class: "code diff" });
+  let last = 0;
+  for (const [index, { from, to, newFrom, newTo, fixes }] of changes.entries()) {
+    if (list.childElementCount > MAX_LINES) {
+      list.append(element("li", { class: "gap" }, `… ${plural(changes.length - index, "more change")}`));
+      return list;
+    }
+    const begin = Math.max(last, from - CONTEXT);
+    if (begin > last) list.append(gap(begin - last));
+    for (let line = begin; line < from; line++) list.append(diffRow("", line + 1, before[line]));
+    addRows(list, "removed", before, from, to);
+    addRows(list, "added", after, newFrom, newTo);
+    for (const { message } of fixes.slice(0, MAX_FINDINGS)) {
+      list.append(element("li", { class: "fixes" }, element("strong", {}, "Fixes: "), ...withCode(message)));
+    }
+    const next = changes[index + 1]?.from ?? before.length;
+    last = Math.min(to + CONTEXT, next);
+    for (let line = to; line < last; line++) list.append(diffRow("", line + 1, before[line]));
+  }
+  if (last < before.length) list.append(gap(before.length - last));
+  return list;
+}
+
+function addRows(list, kind, lines, from, to) {
+  const end = Math.min(to, from + MAX_LINES);
+  for (let line = from; line < end; line++) list.append(diffRow(kind, line + 1, lines[line]));
+  if (to > end) list.append(gap(to - end));
+}
+
+const DIFF_SIGNS = { removed: "−", added: "+" };
+
+/** A line of a diff. Its end shows if it is not a line feed. */
+function diffRow(kind, number, line) {
+  const isEnded = line.endsWith("\n");
+  const text = shownText(isEnded ? line.slice(0, -1) : line);
+  if (!isEnded && !line.endsWith("\r")) text.append(element("span", { class: "sign" }, "no line end"));
+  const row = element("li", { class: `line ${kind}` }, element("span", { class: "number" }, `${DIFF_SIGNS[kind] ?? ""} ${number}`));
+  if (kind) row.append(element("span", { class: "hidden" }, kind));
+  row.append(kind ? element(kind === "added" ? "ins" : "del", {}, text) : text);
+  return row;
+}
+
+/** Puts the fixed text into the editor, and offers to take it back. */
+function applyFixes(body, count) {
+  const old = editorBytes();
+  setEditor(body);
+  start();
+  const undo = element("button", { type: "button", id: "take-back" }, "Undo");
+  undo.addEventListener("click", () => {
+    setEditor(old);
+    forgetUndo();
+    start();
+    byId("findings-title").focus();
+  });
+  byId("undo").replaceChildren(element("p", {}, `${plural(count, "finding")} ${isOrAre(count)} fixed. `, undo));
+  undo.focus();
+}
+
+/** After another edit, the text before the fixes is no longer the last one. */
+const forgetUndo = () => byId("undo").replaceChildren();
 
 // --- the form ---
 
@@ -456,26 +646,104 @@ const isWaiting = () => timer !== null;
 function changed() {
   clearTimeout(timer);
   timer = setTimeout(start, 200);
+  notify("");
+}
+
+/** Says what became of a link or a file, below its buttons. */
+function notify(text, kind = "") {
+  byId("notice").textContent = text;
+  byId("notice").className = kind;
+  byId("link").hidden = true;
 }
 
 function useExample(name) {
   const { robots, agents, urls } = recorded.examples.find(example => example.name === name);
-  fileBytes = null;
-  byId("robots").value = robots;
+  setEditor(new TextEncoder().encode(robots));
   byId("agents").value = agents.join(", ");
   byId("urls").value = urls.join("\n");
+  byId("example").value = name;
+  forgetUndo();
   start();
+}
+
+/** What a link holds. */
+function formState() {
+  const { profile, agent_match } = inputs();
+  const state = { agents: byId("agents").value, urls: byId("urls").value, profile, agent_match };
+  const body = editorBytes();
+  try {
+    state.robots = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body);
+  } catch {
+    state.robots_base64 = base64(body);
+  }
+  return state;
+}
+
+async function copyLink() {
+  let link;
+  try {
+    link = location.href.split("#")[0] + await fragmentOf(formState());
+  } catch (error) {
+    notify(error.message, "error");
+    return;
+  }
+  const length = plural(link.length, "character");
+  const where = location.protocol === "file:"
+    ? " This page is a file on your computer, so the link works there only. Others need the page at the same address." : "";
+  try {
+    await navigator.clipboard.writeText(link);
+    notify(`The link is copied. It has ${length}, and holds the robots.txt, the crawlers and the URLs.${where}`);
+  } catch {
+    notify(`The browser did not let the page copy. Copy the link from this field; it has ${length}.${where}`);
+    byId("link").hidden = false;
+    byId("link").value = link;
+    byId("link").select();
+  }
+}
+
+/** Fills the form from the page's address. Returns whether that has a link. */
+async function openLink(otherwise) {
+  const fragment = location.hash;
+  try {
+    const state = await stateOf(fragment);
+    // Another link may have been opened meanwhile.
+    if (!state || fragment !== location.hash) return false;
+    setEditor(state.body);
+    byId("agents").value = state.agents;
+    byId("urls").value = state.urls;
+    document.querySelector(`[name=profile][value=${state.profile}]`).checked = true;
+    document.querySelector(`[name=match][value=${state.agent_match}]`).checked = true;
+    byId("example").value = "";
+    forgetUndo();
+    notify("");
+    start();
+    return true;
+  } catch (error) {
+    notify(`The link cannot be read: ${error.message}. ${otherwise}`, "error");
+    return false;
+  }
+}
+
+/** Saves the robots.txt with all its bytes. */
+function saveFile() {
+  const address = URL.createObjectURL(new Blob([editorBytes()], { type: "text/plain" }));
+  element("a", { href: address, download: "robots.txt" }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 
 function fillForm() {
   for (const { name } of recorded.examples) byId("example").append(element("option", {}, name));
   for (const { name, members } of about.sets) {
-    byId("known").append(element("option", { value: name }, `${name} (set of ${members})`));
+    byId("known").append(element("option", { value: name }, `${name} (${plural(members, "crawler")})`));
   }
   for (const { token, operator, purpose } of about.agents) {
     byId("known").append(element("option", { value: token }, `${token} (${operator ?? "unknown"}, ${purpose})`));
   }
-  byId("example").addEventListener("change", () => useExample(byId("example").value));
+  byId("example").addEventListener("change", () => {
+    if (!byId("example").value) return;
+    useExample(byId("example").value);
+    notify("");
+  });
   byId("known").addEventListener("change", () => {
     const agents = splitTexts(byId("agents").value, ",");
     if (byId("known").value) byId("agents").value = [...agents, byId("known").value].join(", ");
@@ -486,14 +754,29 @@ function fillForm() {
     const file = byId("file").files[0];
     if (!file) return;
     const bytes = new Uint8Array(await file.arrayBuffer());
-    byId("robots").value = new TextDecoder().decode(bytes);
-    fileBytes = bytes;
+    setEditor(bytes);
     byId("file").value = "";
+    byId("example").value = "";
+    forgetUndo();
+    notify(inputs().text.includes("\ufffd") ? "Some bytes of this file are not UTF-8. They are kept until you edit the text." : "");
     start();
   });
-  byId("robots").addEventListener("input", () => (fileBytes = null));
+  byId("robots").addEventListener("input", () => {
+    fileBytes = null;
+    byId("example").value = "";
+    byId("fixes").replaceChildren();
+    forgetUndo();
+  });
+  byId("save").addEventListener("click", saveFile);
+  byId("copy").addEventListener("click", copyLink);
+  document.querySelector(".skip").addEventListener("click", event => {
+    // The address keeps its link.
+    event.preventDefault();
+    byId("results").focus();
+  });
+  addEventListener("hashchange", () => openLink("The entries are as they were."));
   byId("form").addEventListener("input", event => {
-    if (!event.target.closest("select, [type=file]")) changed();
+    if (!event.target.closest("select, [type=file], #link")) changed();
   });
   byId("form").addEventListener("submit", event => event.preventDefault());
 }
@@ -505,9 +788,9 @@ async function openPage() {
     await startWorker();
     about = await ask({ ask: "about" });
     fillForm();
-    useExample(byId("example").value);
+    if (!await openLink("The page shows an example instead.")) useExample(recorded.examples[0].name);
   } catch (error) {
-    byId("status").textContent = `This browser cannot run the module: ${error.message}`;
+    byId("status").textContent = `This browser cannot run the page: ${error.message}`;
   }
 }
 
