@@ -357,7 +357,7 @@ async function showOtherLine(current, { agent, url }) {
   if (isShown && line) byId("other-line").replaceChildren(lineButton(line));
 }
 
-/** The recorded verdicts of other parsers on a URL for an agent. None if the text is not an example. */
+/** The recorded verdicts of other parsers on a URL for an agent. Only examples have some. */
 function recordedVerdicts(current, { agent, url }) {
   const example = recorded.examples.find(({ robots }) => robots === current.text);
   const row = example?.agents.indexOf(agent) ?? -1;
@@ -502,7 +502,7 @@ document.addEventListener("click", event => {
 const withCode = message =>
   message.split("`").map((part, index) => index % 2 ? element("code", {}, part) : part);
 
-/** A message with a capital letter. It gets no full stop, which could be read as a part of a path. */
+/** A message with a capital letter. A full stop could be read as a part of a path. */
 const asSentence = text => text.charAt(0).toUpperCase() + text.slice(1);
 
 function showFindings({ findings }, facts) {

@@ -3,8 +3,9 @@
 //
 //   node page.mjs PAGE.html LINKED.html CASES.json [PICTURES]
 //
-// The cases go through the functions of the page, its worker and the WebAssembly module. LINKED.html
-// is the page with a link to the project. With PICTURES, a folder, it also takes pictures.
+// The cases go through the functions of the page, its worker and the WebAssembly module.
+// LINKED.html is the page with a link to the project. With PICTURES, a folder, it also takes
+// pictures.
 import fs from "node:fs";
 import path from "node:path";
 import { createRequire } from "node:module";
@@ -313,8 +314,8 @@ async function checkFixes() {
   check("nothing to fix", await page.textContent("#fixes"), "");
   await fill(page, { robots: "User-agent: *\nDisallow: a\nDisallow: b\n" });
   check("no safe fix", (await page.textContent("#fixes")).endsWith("all 2 need your decision."), true);
-  // Every case of lint: the fixed text has the findings that were announced, and no further fix. The
-  // changes that are shown lead from one text to the other.
+  // Every case of lint: the fixed text has the findings that were announced, and no further fix.
+  // The changes that are shown lead from one text to the other.
   await page.evaluate(() => {
     /** Whether the differences change one list of lines into the other. */
     globalThis.isPatch = (before, after, changes) => {
