@@ -420,6 +420,35 @@ fn figures_of_the_pages_are_recorded() {
     }
 }
 
+/// The bars of the README have the times of the newest record, for both backgrounds.
+#[test]
+fn times_of_the_bars_are_recorded() {
+    let record = Record::named("bulk-real");
+    let is_bar = |cell: &&Cell| {
+        cell.column == "seconds"
+            && cell.contexts.iter().any(|context| context == "filter")
+            && !cell.row.starts_with("robosieve, `filter`")
+    };
+    let times: Vec<&str> = record
+        .cells
+        .iter()
+        .filter(is_bar)
+        .map(|cell| cell.value.as_str())
+        .collect();
+    assert!(times.len() > 5, "{times:?}");
+    for background in ["light", "dark"] {
+        let path = checkout().join(format!("docs/bulk-{background}.svg"));
+        let picture = fs::read_to_string(path).unwrap();
+        let drawn: Vec<&str> = picture
+            .split(" s</text>")
+            .filter_map(|text| text.rsplit('>').next())
+            .map(str::trim)
+            .filter(|text| !text.is_empty())
+            .collect();
+        assert_eq!(drawn, times, "{background}");
+    }
+}
+
 #[test]
 fn unlisted_numbers_are_noticed() {
     let list = "constants = {}

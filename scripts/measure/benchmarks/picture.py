@@ -1,5 +1,7 @@
-"""Draws curves of growth as SVG: one panel per curve, readable on light and dark backgrounds."""
+"""Draws SVG: curves of growth, one panel per curve and readable on light and dark backgrounds, and bars, for one
+background."""
 
+import html
 import math
 from dataclasses import dataclass
 
@@ -14,6 +16,46 @@ class Curve:
     name: str
     points: list
     limit: float
+
+
+# Of bars: the height of one with its gap, and the widths of its name and of the longest.
+STEP, NAME, LONGEST = 30, 250, 400
+# The colours of names, of this project's bars and of others, by background.
+COLOURS = {"light": ("#1f2328", "#1a7f37", "#8c959f"), "dark": ("#e6edf3", "#3fb950", "#6e7681")}
+
+
+@dataclass
+class Bar:
+    """A name, a note in small letters, a time, and whether it is one of this project."""
+
+    name: str
+    note: str
+    seconds: float
+    is_own: bool
+
+
+def bars(title, rows, background):
+    """Bars as long as their times, with the times in text."""
+    text, own, other = COLOURS[background]
+    longest = max(row.seconds for row in rows)
+    height = 40 + STEP * len(rows)
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {NAME + LONGEST + 90} {height}" role="img" '
+        f'font-family="-apple-system, Segoe UI, Helvetica, Arial, sans-serif" font-size="14" fill="{text}">',
+        f"<title>{html.escape(title)}</title>",
+        f'<text x="0" y="16" font-weight="600">{html.escape(title)}</text>',
+    ]
+    for number, row in enumerate(rows):
+        top, colour = 34 + STEP * number, own if row.is_own else other
+        width = max(row.seconds / longest * LONGEST, 2)
+        weight = ' font-weight="600"' if row.is_own else ""
+        lines += [
+            f'<text x="{NAME - 10}" y="{top + 15}" text-anchor="end"{weight}>{html.escape(row.name)}'
+            f'<tspan font-size="11" opacity="0.75"> {html.escape(row.note)}</tspan></text>',
+            f'<rect x="{NAME}" y="{top}" width="{width:.1f}" height="{STEP - 9}" rx="2" fill="{colour}"/>',
+            f'<text x="{NAME + width + 8:.1f}" y="{top + 15}"{weight}>{row.seconds:.2f} s</text>',
+        ]
+    return "\n".join([*lines, "</svg>"]) + "\n"
 
 
 def draw(curves):

@@ -1,0 +1,20 @@
+"""The filter of Apertus' data pipeline, whose file is the fifth argument: Protego, with a cache of the last 8,192
+parsed files. It knows hosts, not origins, and it keeps its own fifteen names of agents."""
+
+import runpy
+import sys
+import types
+
+from datatrove.data import Document
+from robots_texts import arguments, write_answers
+
+texts, urls, _ = arguments()
+# The file imports a function that this filter does not call.
+sys.modules["data_pipeline_pretrain"] = types.ModuleType("data_pipeline_pretrain")
+sys.modules["data_pipeline_pretrain.utils"] = types.SimpleNamespace(list_files=None)
+RobotsTxtFilter = runpy.run_path(sys.argv[5])["RobotsTxtFilter"]
+
+by_host = {origin.partition("://")[2]: text for origin, text in texts.items()}
+documents = (Document(text="", id=str(row), metadata={"url": url}) for row, url in enumerate(urls))
+kept = {document.id for document in RobotsTxtFilter(by_host).run(documents)}
+write_answers(str(row) in kept for row in range(len(urls)))
