@@ -1,13 +1,18 @@
-//! Documentation tests for the command line: runs every `console` block of the pages and compares
-//! the output.
+//! Documentation tests for the command line: runs the blocks of the pages and compares the output.
 //!
-//! The shell runs each line `$ COMMAND` together with the lines `> MORE` that follow it. The lines
-//! up to the next command are the expected standard output and standard error. A line `...` matches
-//! any number of lines. Times and rates are ignored, and a run of blanks equals one blank.
-//! Downloads come from a local server with the layout of Common Crawl.
+//! - In a `console` block, the shell runs each line `$ COMMAND` together with the lines `> MORE` that
+//!   follow it. The lines up to the next command are the expected output.
+//! - An `sh` block of the README has no prompts, so that a reader can copy it. The shell runs it as a
+//!   whole, without the lines that install something. A `text` block that follows has the expected
+//!   output; without one, the commands print nothing.
+//!
+//! Output is standard output and standard error. A line `...` matches any number of lines. Times and
+//! rates are ignored, and a run of blanks equals one blank. Downloads come from a local server with
+//! the layout of Common Crawl.
 
 use crate::command::checkout;
 use crate::commoncrawl::Server;
+use crate::test_dir::TestDir;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -71,6 +76,40 @@ fn steps(text: &str) -> Vec<Step> {
     steps
 }
 
+/// The `sh` blocks of a page without prompts, each with the `text` block that follows it.
+fn copied_steps(text: &str) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    let mut block = "";
+    // Whether a `text` block belongs to the last `sh` block: only blank lines are between them.
+    let mut is_followed = false;
+    for (i, line) in text.lines().enumerate() {
+        if let Some(language) = line.strip_prefix("```") {
+            if block.is_empty() {
+                block = language;
+                if block == "sh" {
+                    steps.push(Step {
+                        line: i + 2,
+                        command: String::new(),
+                        expected: Vec::new(),
+                    });
+                }
+            } else {
+                is_followed = block == "sh";
+                block = "";
+            }
+            continue;
+        }
+        match block {
+            "sh" if line.starts_with("cargo install ") => {}
+            "sh" => steps.last_mut().unwrap().command += &format!("{line}\n"),
+            "text" if is_followed => steps.last_mut().unwrap().expected.push(line.to_owned()),
+            "" if !line.is_empty() => is_followed = false,
+            _ => {}
+        }
+    }
+    steps
+}
+
 /// The words of a line, without times and rates.
 fn words(line: &str) -> Vec<&str> {
     let words: Vec<&str> = line.split_whitespace().collect();
@@ -129,17 +168,57 @@ fn transcripts_match_the_output() {
         for shared in ["datasets", "scripts"] {
             std::os::unix::fs::symlink(root.join(shared), dir.path().join(shared)).unwrap();
         }
-        let steps = steps(&std::fs::read_to_string(root.join(page)).unwrap());
+        let text = std::fs::read_to_string(root.join(page)).unwrap();
+        let steps = match page {
+            &"README.md" => copied_steps(&text),
+            _ => steps(&text),
+        };
         assert!(!steps.is_empty(), "{page} shows no commands");
         for step in steps {
             let printed = run(&step.command, dir.path(), &crawl);
             if !matches(&printed.lines().collect::<Vec<_>>(), &step.expected) {
                 wrong += &format!(
-                    "{page}:{}: $ {}\nprints\n{printed}\n",
+                    "{page}:{}: {}\nprints\n{printed}\n",
                     step.line, step.command
                 );
             }
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// The code of the README in Rust, with another path of the snapshot.
+fn judge_as_the_readme_does(web: &Path) -> Result<(), Box<dyn std::error::Error>> {
+    use robosieve::{Agent, Judge, JudgeOptions, Snapshot, Verdict};
+
+    let agents: [Agent; 2] = ["GPTBot".parse()?, "MyBot".parse()?];
+    let judge = Judge::new(Snapshot::open(web)?, &agents, JudgeOptions::default())?;
+    let verdicts = judge.judge(b"https://news.example/world/")?;
+    assert_eq!(
+        [verdicts.get(0), verdicts.get(1)],
+        [Verdict::Disallowed, Verdict::Allowed]
+    );
+    Ok(())
+}
+
+/// A text without the blanks and line ends that depend on the width of lines.
+fn without_blanks(text: &str) -> String {
+    text.split_whitespace().collect()
+}
+
+#[test]
+fn the_rust_code_of_the_readme_runs() {
+    let dir = TestDir::new();
+    dir.compile_small("web.rsieve");
+    judge_as_the_readme_does(&dir.path("web.rsieve")).unwrap();
+    let readme = std::fs::read_to_string(checkout().join("README.md")).unwrap();
+    let (_, code) = readme.split_once("```rust\n").unwrap();
+    let (code, _) = code.split_once("```").unwrap();
+    let tested = include_str!("transcripts.rs");
+    let (_, tested) = tested.split_once("dyn std::error::Error>> {\n").unwrap();
+    let (tested, _) = tested.split_once("    Ok(())\n").unwrap();
+    assert_eq!(
+        without_blanks(&code.replace("\"web.rsieve\"", "web")),
+        without_blanks(tested)
+    );
 }
