@@ -16,7 +16,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 
-from . import data, picture, record
+from . import data, picture, processor, record
 
 # The most URLs of each list: grouped by host, of mixed hosts, and nearly all of other hosts.
 EACH = 40_000
@@ -58,15 +58,11 @@ zstd = { version = "0.12.3", features = ["zstdmt"] }
 [workspace]
 """
 READERS = {
-    "fastwarc": """
-import sys
-from fastwarc.warc import ArchiveIterator
-for record in ArchiveIterator(open(sys.argv[1], "rb"), parse_http=True):
-    record.reader.read()
-""",
+    "fastwarc": processor.FASTWARC,
     "warcio": """
 import sys
 from warcio.archiveiterator import ArchiveIterator
+
 for record in ArchiveIterator(open(sys.argv[1], "rb")):
     record.content_stream().read()
 """,
@@ -264,7 +260,10 @@ def compare(robosieve, archive, urls, place, filters):
         expected = answers_of(PROGRAMS / "google_per_url.py", archive, urls, place / "expected", agents)[1]
         found, answers = of_robosieve(robosieve, archive, urls, place, agents)
         for name, times in found.items():
-            results.append(result(name, [], agents, times, answers, expected))
+            own = result(name, [], agents, times, answers, expected)
+            if own.kept or own.removed:
+                raise SystemExit(f"bulk: {own.kept + own.removed:,} answers of robosieve are wrong, for {agents}")
+            results.append(own)
         for one in filters:
             if one.agents == agents:
                 print(f"bulk: {one.name}", file=sys.stderr)
