@@ -424,17 +424,15 @@ fn figures_of_the_pages_are_recorded() {
 #[test]
 fn times_of_the_bars_are_recorded() {
     let record = Record::named("bulk-real");
-    let is_bar = |cell: &&Cell| {
-        cell.column == "seconds"
-            && cell.contexts.iter().any(|context| context == "filter")
-            && !cell.row.starts_with("robosieve, `filter`")
-    };
-    let times: Vec<&str> = record
-        .cells
-        .iter()
-        .filter(is_bar)
-        .map(|cell| cell.value.as_str())
-        .collect();
+    let mut times: Vec<&str> = Vec::new();
+    for cell in &record.cells {
+        let is_of_a_filter = cell.contexts.iter().any(|context| context == "filter");
+        // The second command alone has no bar.
+        let has_bar = !cell.row.starts_with("robosieve, `filter`");
+        if cell.column == "seconds" && is_of_a_filter && has_bar {
+            times.push(&cell.value);
+        }
+    }
     assert!(times.len() > 5, "{times:?}");
     for background in ["light", "dark"] {
         let path = checkout().join(format!("docs/bulk-{background}.svg"));
