@@ -5,8 +5,8 @@ import runpy
 import sys
 import types
 
-from datatrove.data import Document
-from robots_texts import arguments, write_answers
+from datatrove_documents import write_kept
+from robots_texts import arguments
 
 texts, urls, _ = arguments()
 # The file imports a function that this filter does not call.
@@ -15,6 +15,4 @@ sys.modules["data_pipeline_pretrain.utils"] = types.SimpleNamespace(list_files=N
 RobotsTxtFilter = runpy.run_path(sys.argv[5])["RobotsTxtFilter"]
 
 by_host = {origin.partition("://")[2]: text for origin, text in texts.items()}
-documents = (Document(text="", id=str(row), metadata={"url": url}) for row, url in enumerate(urls))
-kept = {document.id for document in RobotsTxtFilter(by_host).run(documents)}
-write_answers(str(row) in kept for row in range(len(urls)))
+write_kept(urls, RobotsTxtFilter(by_host))

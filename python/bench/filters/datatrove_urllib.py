@@ -2,9 +2,9 @@
 
 from urllib.robotparser import RobotFileParser
 
-from datatrove.data import Document
 from datatrove.pipeline.filters import LambdaFilter
-from robots_texts import arguments, origin_of, write_answers
+from datatrove_documents import write_kept
+from robots_texts import arguments, origin_of
 
 texts, urls, agents = arguments()
 
@@ -19,6 +19,4 @@ def is_allowed(document):
     return all(parser.can_fetch(agent, url) for agent in agents)
 
 
-documents = (Document(text="", id=str(row), metadata={"url": url}) for row, url in enumerate(urls))
-kept = {document.id for document in LambdaFilter(is_allowed).run(documents)}
-write_answers(str(row) in kept for row in range(len(urls)))
+write_kept(urls, LambdaFilter(is_allowed))

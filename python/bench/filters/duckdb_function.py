@@ -1,25 +1,9 @@
-"""A function of DuckDB that asks Protego, with a cache of the last 8,192 parsed files."""
-
-from functools import lru_cache
+"""A function of DuckDB that asks Protego, with its cache of parsed files."""
 
 import duckdb
 import pyarrow
-from protego import Protego
-from robots_texts import arguments, origin_of, write_answers
-
-texts, urls, agents = arguments()
-
-
-@lru_cache(maxsize=8192)
-def parser_of(origin):
-    text = texts.get(origin)
-    return None if text is None else Protego.parse(text.decode("utf-8", "replace"))
-
-
-def is_allowed(url: str) -> bool:
-    parser = parser_of(origin_of(url))
-    return parser is None or all(parser.can_fetch(url, agent) for agent in agents)
-
+from protego_cached import is_allowed, urls
+from robots_texts import write_answers
 
 pages = pyarrow.table({"url": [url.encode(errors="replace").decode() for url in urls]})
 duckdb.create_function("is_allowed", is_allowed)

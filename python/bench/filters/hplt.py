@@ -30,10 +30,10 @@ def write_patterns(part, origins):
     """The rules of some origins as patterns."""
     captures = []
     for origin in origins:
-        captures.append(json.dumps({"u": f"{origin}/robots.txt", "p": texts[origin].decode("utf-8", "replace")}))
+        capture = {"u": f"{origin}/robots.txt", "p": texts[origin].decode("utf-8", "replace")}
+        captures.append(json.dumps(capture) + "\n")
     with open(part, "w") as out:
-        text = "".join(f"{capture}\n" for capture in captures)
-        run([sys.executable, "-W", "ignore", programs / "robots2tsv.py"], input=text.encode(), stdout=out)
+        run([sys.executable, "-W", "ignore", programs / "robots2tsv.py"], input="".join(captures).encode(), stdout=out)
 
 
 def write_index(lines, index):

@@ -14,9 +14,10 @@ def parser_of(origin):
     return None if text is None else Protego.parse(text.decode("utf-8", "replace"))
 
 
-def is_allowed(url):
+def is_allowed(url: str) -> bool:
     parser = parser_of(origin_of(url))
     return parser is None or all(parser.can_fetch(url, agent) for agent in agents)
 
 
-write_answers(map(is_allowed, urls))
+if __name__ == "__main__":
+    write_answers(map(is_allowed, urls))

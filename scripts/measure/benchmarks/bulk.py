@@ -12,11 +12,10 @@ import shutil
 import statistics
 import subprocess
 import sys
-import time
 from collections import Counter
 from dataclasses import dataclass
 
-from . import data, picture, processor, record
+from . import data, picture, process, processor, record
 
 # The most URLs of each list: grouped by host, of mixed hosts, and nearly all of other hosts.
 EACH = 40_000
@@ -216,13 +215,9 @@ def hplt_programs(work, git):
 
 
 def timed(*commands):
-    """The times of commands, one after the other, with those of the processes that they start."""
-    before, begin = os.times(), time.perf_counter()
-    for command in commands:
-        subprocess.run([str(part) for part in command], check=True, stdout=subprocess.DEVNULL)
-    after, end = os.times(), time.perf_counter()
-    processor = after.children_user + after.children_system - before.children_user - before.children_system
-    return Times(processor, end - begin)
+    """The times of commands, one after the other."""
+    runs = [process.timed([str(part) for part in command]) for command in commands]
+    return Times(sum(run.processor for run in runs), sum(run.seconds for run in runs))
 
 
 def median(*commands):
