@@ -131,7 +131,7 @@ fn site_text_is_escaped() {
 
 #[test]
 fn page_size_is_bounded() {
-    let rules: Vec<String> = (0..300)
+    let rules: Vec<String> = (0..100)
         .map(|i| format!("disallow: /{i}{}\n", "<&\"'>".repeat(300)))
         .collect();
     let signals: String = (0..60)
@@ -143,7 +143,7 @@ fn page_size_is_bounded() {
                 "https://{}{i}.example",
                 format!("{}.", "x".repeat(60)).repeat(3)
             );
-            let own: String = rules.iter().skip(i % 100).map(String::as_str).collect();
+            let own: String = rules.iter().skip(i % 50).map(String::as_str).collect();
             (host, format!("user-agent: *\n{own}{signals}"))
         })
         .collect();
