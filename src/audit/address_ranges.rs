@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use serde::Deserialize;
 use std::fs::File;
 use std::io::Read;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 
 /// The size of a published file at most. The largest known one, of all addresses of a cloud, has 2
@@ -118,7 +118,7 @@ impl AddressRanges {
 
     /// Whether an address, perhaps with a port, is in a range. A host name is in none.
     pub fn contains(&self, address: &[u8]) -> bool {
-        let Some(address) = std::str::from_utf8(address).ok().and_then(parse_address) else {
+        let Some(address) = parse_address(address) else {
             return false;
         };
         let after = self.0.partition_point(|(first, _)| *first <= address);
@@ -126,14 +126,23 @@ impl AddressRanges {
     }
 }
 
-fn parse_address(text: &str) -> Option<u128> {
-    let text = text.trim();
-    let address = match text.parse() {
-        Ok(address) => address,
-        // Some logs have the port too.
-        Err(_) => text.parse::<std::net::SocketAddr>().ok()?.ip(),
-    };
-    Some(number(address))
+/// The number of an address; `None` for any other text. Some logs add the port, or the zone of a
+/// link-local address (`fe80::1%2`).
+fn parse_address(text: &[u8]) -> Option<u128> {
+    let text = std::str::from_utf8(text).ok()?.trim();
+    if let Ok(socket) = text.parse::<SocketAddr>() {
+        return Some(number(socket.ip()));
+    }
+    let address = text.split_once('%').map_or(text, |(address, _)| address);
+    let inner = address
+        .strip_prefix('[')
+        .and_then(|inner| inner.strip_suffix(']'));
+    Some(number(inner.unwrap_or(address).parse().ok()?))
+}
+
+/// Whether a text is an address, perhaps with a port.
+pub(super) fn is_address(text: &[u8]) -> bool {
+    parse_address(text).is_some()
 }
 
 fn number(address: IpAddr) -> u128 {
@@ -174,6 +183,9 @@ mod tests {
             "2001:db8:1:ffff::",
             "203.0.113.7",
             "198.51.100.200:443",
+            "[2001:db8:1::7]:443",
+            "[2001:db8:1::7]",
+            "2001:db8:1::7%2",
         ] {
             assert!(ranges.contains(inside.as_bytes()), "{inside}");
         }

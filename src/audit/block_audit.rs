@@ -4,13 +4,14 @@
 //! no copy of the line and without reading the other fields. They must be parsed all the same,
 //! because invalid lines are counted.
 
+use crate::audit::address_ranges::is_address;
 use crate::audit::broken_rules::BrokenRules;
 use crate::audit::counts::{AuditCounts, RequestVerdict};
 use crate::audit::crawler_finder::{CrawlerFinder, FinderCache};
 use crate::audit::delimiter_index::DelimiterIndex;
 use crate::audit::format::{FormatParser, LogFormat};
 use crate::audit::identity::{AuditRows, Identity};
-use crate::audit::record::{LogRecord, is_agent};
+use crate::audit::record::{LogRecord, is_agent, url_scheme_len};
 use crate::audit::sites::SiteCounts;
 use crate::audit::template::TextFields;
 use crate::audit::timeline::Timeline;
@@ -28,6 +29,9 @@ use xxhash_rust::xxh3::xxh3_64;
 /// them the rules of these texts. A session of each crawler may hold those of 256 sites.
 const MAX_OLD_TEXT_BYTES: usize = 16 << 20;
 
+/// The bytes of an invalid line that a report has at most.
+const MAX_INVALID_LINE: usize = 200;
+
 /// The result of a block.
 #[derive(Debug, Default)]
 pub(super) struct BlockAudit {
@@ -36,6 +40,9 @@ pub(super) struct BlockAudit {
     pub events: Vec<AuditEvent>,
     pub broken_rules: BrokenRules,
     pub sites: SiteCounts,
+    /// The start of the first line that does not have the format of the log, and whether it names a
+    /// crawler. Lines that do come before others.
+    pub invalid_line: Option<(bool, Vec<u8>)>,
     /// The lines of the breaches.
     pub breaches: Vec<u8>,
     /// All lines with their verdicts.
@@ -107,6 +114,22 @@ impl BlockAudit {
         }
     }
 
+    /// Counts a line that does not have the format of the log.
+    #[cold]
+    fn count_unreadable(&mut self, line: &[u8], finder: &CrawlerFinder) -> LineResult {
+        let has_crawler = finder.find(line).is_some();
+        self.counts.invalid_with_crawler += u64::from(has_crawler);
+        if self
+            .invalid_line
+            .as_ref()
+            .is_none_or(|(kept, _)| has_crawler && !kept)
+        {
+            let start = &line[..line.len().min(MAX_INVALID_LINE)];
+            self.invalid_line = Some((has_crawler, start.to_vec()));
+        }
+        self.count_invalid()
+    }
+
     fn count_other_agent(&mut self, user_agent: &[u8], time: i64) -> LineResult {
         self.counts.other_agents += 1;
         self.counts.without_agent += u64::from(!is_agent(user_agent));
@@ -148,6 +171,7 @@ impl<'a> BlockAuditor<'a> {
         out.events.clear();
         out.broken_rules.clear();
         out.sites.clear();
+        out.invalid_line = None;
         [&mut out.breaches, &mut out.annotated]
             .into_iter()
             .for_each(Vec::clear);
@@ -233,7 +257,7 @@ impl<'a> BlockAuditor<'a> {
                     .parse(data, index, end - text.len()..end, fields)
                     .is_none()
                 {
-                    return Ok(out.count_invalid());
+                    return Ok(out.count_unreadable(text, self.finder));
                 }
                 // The other fields are read only if the User-Agent is that of a crawler.
                 let user_agent = fields.user_agent(data);
@@ -248,7 +272,7 @@ impl<'a> BlockAuditor<'a> {
             _ => format.record(text),
         };
         let Some(record) = record else {
-            return Ok(out.count_invalid());
+            return Ok(out.count_unreadable(text, self.finder));
         };
         match scratch.cache.find(self.finder, &record.user_agent) {
             Some(crawler) => self.audit_request(crawler, &record, whole_line, scratch, out),
@@ -277,6 +301,8 @@ impl<'a> BlockAuditor<'a> {
         let row = self.rows.of_request(crawler, &record.client);
         let verdict = self.count_request(crawler, row, record, origin_len, scratch, out)?;
         let identity = self.rows.identity(row);
+        let has_no_address = identity == Some(Identity::Claimed) && !is_address(&record.client);
+        out.counts.rows[row as usize].without_address += u64::from(has_no_address);
         let is_wanted = self.keeps_breaches
             && self
                 .breaches_of
@@ -516,12 +542,7 @@ fn write_target(record: &LogRecord<'_>, origin: Option<&str>, url: &mut Vec<u8>)
     // A request to a proxy has a whole URL as its target; any other has a path.
     let target = &record.target[..];
     if !target.starts_with(b"/") {
-        let scheme_len = [b"http://".as_slice(), b"https://"]
-            .into_iter()
-            .find_map(|scheme| {
-                let start = target.get(..scheme.len())?;
-                start.eq_ignore_ascii_case(scheme).then_some(scheme.len())
-            })?;
+        let scheme_len = url_scheme_len(target)?;
         let rest = &target[scheme_len..];
         let end = rest.iter().position(|byte| b"/?#".contains(byte));
         let host = &rest[..end.unwrap_or(rest.len())];
@@ -548,9 +569,16 @@ fn write_origin(record: &LogRecord<'_>, url: &mut Vec<u8>) {
         Some(scheme) => scheme.eq_ignore_ascii_case(b"http"),
         None => &record.port[..] == b"80" || host.ends_with(b":80"),
     };
-    url.extend_from_slice(if is_http { b"http://" } else { b"https://" });
-    url.extend_from_slice(host);
-    let default_port: &[u8] = if is_http { b"80" } else { b"443" };
+    let (scheme, default_port): (&[u8], &[u8]) = match is_http {
+        true => (b"http://", b"80"),
+        false => (b"https://", b"443"),
+    };
+    url.extend_from_slice(scheme);
+    let name = host.strip_suffix(default_port);
+    url.extend_from_slice(
+        name.and_then(|name| name.strip_suffix(b":"))
+            .unwrap_or(host),
+    );
     if !record.port.is_empty() && &record.port[..] != default_port {
         url.push(b':');
         url.extend_from_slice(&record.port);

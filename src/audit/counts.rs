@@ -46,6 +46,8 @@ pub(super) struct CrawlerCounts {
     pub bytes: u64,
     pub disallowed_bytes: u64,
     pub disallowed_2xx: u64,
+    pub disallowed_without_status: u64,
+    pub without_address: u64,
     /// The times of the first and the last request.
     pub span: Option<(i64, i64)>,
 }
@@ -68,6 +70,7 @@ impl CrawlerCounts {
                     u64::from(verdict == RequestVerdict::DisallowedBetweenCaptures);
                 self.disallowed_bytes = self.disallowed_bytes.saturating_add(record.bytes);
                 self.disallowed_2xx += u64::from(record.status / 100 == 2);
+                self.disallowed_without_status += u64::from(record.status == 0);
             }
             RequestVerdict::WithinDayOfChange => self.within_day_of_change += 1,
             RequestVerdict::BetweenCaptures => self.between_captures += 1,
@@ -89,6 +92,8 @@ impl CrawlerCounts {
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.disallowed_bytes = self.disallowed_bytes.saturating_add(other.disallowed_bytes);
         self.disallowed_2xx += other.disallowed_2xx;
+        self.disallowed_without_status += other.disallowed_without_status;
+        self.without_address += other.without_address;
         if let Some((first, last)) = other.span {
             self.extend_span(first, last);
         }
@@ -106,6 +111,8 @@ impl CrawlerCounts {
 pub(super) struct AuditCounts {
     pub lines: u64,
     pub invalid: u64,
+    /// Those of them that do not have the format of their log, and name a crawler.
+    pub invalid_with_crawler: u64,
     pub other_agents: u64,
     /// Those of them without a User-Agent.
     pub without_agent: u64,
@@ -130,6 +137,7 @@ impl AuditCounts {
     pub(super) fn add(&mut self, other: &Self) {
         self.lines += other.lines;
         self.invalid += other.invalid;
+        self.invalid_with_crawler += other.invalid_with_crawler;
         self.other_agents += other.other_agents;
         self.without_agent += other.without_agent;
         if let Some((first, last)) = other.span {

@@ -1,5 +1,6 @@
 //! Detects the format of a log by its first lines.
 
+use crate::audit::address_ranges::is_address;
 use crate::audit::format::{FormatParser, LogFormat};
 use crate::audit::haproxy::HaproxyLog;
 use crate::audit::json_log::{JsonKeys, docker_output};
@@ -61,20 +62,24 @@ fn detect_lines(data: &[u8]) -> Option<LogFormat> {
             return Some(load_balancer);
         }
     }
-    let is_vhost = first_lines(data)
-        .filter(|line| starts_with_host(line))
-        .count();
     let combined = LogFormat::combined();
-    let vhost = LogFormat::vhost_combined();
     let combined_lines = count_lines(data, &combined);
-    // A line with a host in front is also a combined line, whose user name has a blank.
-    let vhost_lines = count_lines(data, &vhost).min(is_vhost);
-    if combined_lines == 0 && vhost_lines == 0 {
-        Some(LogFormat::common()).filter(|common| count_lines(data, common) > 0)
-    } else if vhost_lines * 2 > combined_lines {
-        Some(vhost)
-    } else {
-        Some(combined)
+    // A line with a host is also a combined line, whose user name has a blank or whose `%l` is a host.
+    for (format, place) in [
+        (LogFormat::host_first(), HostPlace::First),
+        (LogFormat::host_second(), HostPlace::Second),
+    ] {
+        let lines = first_lines(data)
+            .filter(|line| HostPlace::of(line) == Some(place))
+            .filter(|line| format.record(line).is_some())
+            .count();
+        if lines * 2 > combined_lines {
+            return Some(format);
+        }
+    }
+    match combined_lines {
+        0 => Some(LogFormat::common()).filter(|common| count_lines(data, common) > 0),
+        _ => Some(combined),
     }
 }
 
@@ -85,12 +90,44 @@ fn count_lines(data: &[u8], format: &LogFormat) -> usize {
         .count()
 }
 
-/// Whether a line begins with `host:port` and an address: in combined format, a dash is second.
-fn starts_with_host(line: &[u8]) -> bool {
-    let mut words = line.split(|byte| *byte == b' ');
-    let host = words.next().unwrap_or_default();
-    let client = words.next().unwrap_or_default();
-    let port = memchr::memrchr(b':', host).map(|colon| &host[colon + 1..]);
-    let has_port = port.is_some_and(|port| !port.is_empty() && port.iter().all(u8::is_ascii_digit));
-    has_port && client.iter().any(|byte| matches!(byte, b'.' | b':'))
+/// Which word of a line is the host, where a combined line has the address and a dash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum HostPlace {
+    First,
+    Second,
+}
+
+impl HostPlace {
+    fn of(line: &[u8]) -> Option<Self> {
+        let mut words = line.split(|byte| *byte == b' ');
+        let first = words.next()?;
+        let second = words.next()?;
+        // With `%a:%{remote}p %v:%p`, both words have a port.
+        let is_second =
+            is_address(first) && is_host_name(second) && has_port(first) == has_port(second);
+        // The client may be a name too, if the server looks it up.
+        let is_first = match has_port(first) {
+            true => second.iter().any(|byte| matches!(byte, b'.' | b':')),
+            false => is_host_name(first) && is_address(second),
+        };
+        match (is_second, is_first) {
+            (true, _) => Some(Self::Second),
+            (false, true) => Some(Self::First),
+            (false, false) => None,
+        }
+    }
+}
+
+/// Whether a text is a name with dots, perhaps with a port, and not an address.
+fn is_host_name(text: &[u8]) -> bool {
+    let is_name = text
+        .iter()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"-._:".contains(byte));
+    is_name && text.contains(&b'.') && !is_address(text)
+}
+
+/// Whether a text ends with a port.
+fn has_port(text: &[u8]) -> bool {
+    let port = memchr::memrchr(b':', text).map(|colon| &text[colon + 1..]);
+    port.is_some_and(|port| !port.is_empty() && port.iter().all(u8::is_ascii_digit))
 }

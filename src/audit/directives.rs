@@ -117,6 +117,8 @@ fn variable_kind(name: &[u8]) -> FieldKind {
         b"status" => FieldKind::Status,
         b"body_bytes_sent" | b"bytes_sent" => FieldKind::Bytes,
         b"remote_addr" => FieldKind::Client,
+        // No variable of nginx: AWS writes both with a colon between them, also for IPv6.
+        b"client_and_port" => FieldKind::ClientAndPort,
         _ => FieldKind::Other,
     }
 }

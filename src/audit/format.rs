@@ -4,7 +4,7 @@ use crate::audit::delimiter_index::DelimiterIndex;
 use crate::audit::directives::{parse_apache, parse_nginx};
 use crate::audit::haproxy::HaproxyLog;
 use crate::audit::json_log::{JsonKeys, docker_output, into_owned};
-use crate::audit::record::LogRecord;
+use crate::audit::record::{LogRecord, url_scheme_len};
 use crate::audit::template::{FieldKind, Template, TextFields};
 use crate::audit::w3c::{W3cColumns, W3cEscapes};
 use crate::error::{Error, ErrorKind};
@@ -46,11 +46,15 @@ const COMMON: &str = r#"%h %l %u %t "%r" %>s %b"#;
 const COMBINED: &str = r#"%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i""#;
 const VHOST_COMBINED: &str = r#"%v:%p %h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i""#;
 
+/// The combined format after the host, which may have a port, and with the host in place of `%l`.
+const HOST_FIRST: &str = r#"%v %h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i""#;
+const HOST_SECOND: &str = r#"%h %v %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i""#;
+
 /// An Application Load Balancer of AWS: "Access logs for your Application Load Balancer" in its
 /// user guide. The fields after the User-Agent are ignored, as AWS adds some at the end.
-const ALB: &str = r#"$type $time_iso8601 $elb $remote_addr $backend $time_1 $time_2 $time_3 $status $backend_status $received $bytes_sent "$request" "$http_user_agent""#;
+const ALB: &str = r#"$type $time_iso8601 $elb $client_and_port $backend $time_1 $time_2 $time_3 $status $backend_status $received $bytes_sent "$request" "$http_user_agent""#;
 /// A Classic Load Balancer of AWS.
-const ELB: &str = r#"$time_iso8601 $elb $remote_addr $backend $time_1 $time_2 $time_3 $status $backend_status $received $bytes_sent "$request" "$http_user_agent""#;
+const ELB: &str = r#"$time_iso8601 $elb $client_and_port $backend $time_1 $time_2 $time_3 $status $backend_status $received $bytes_sent "$request" "$http_user_agent""#;
 
 impl LogFormat {
     /// The combined format of Apache and nginx. Fields after it are ignored.
@@ -61,6 +65,16 @@ impl LogFormat {
     /// The combined format after `host:port`, as Debian's Apache writes it.
     pub fn vhost_combined() -> Self {
         Self::builtin(VHOST_COMBINED)
+    }
+
+    /// The combined format after the host, with or without a port.
+    pub(super) fn host_first() -> Self {
+        Self::builtin(HOST_FIRST)
+    }
+
+    /// The combined format with the host after the address of the client, as lighttpd writes it.
+    pub(super) fn host_second() -> Self {
+        Self::builtin(HOST_SECOND)
     }
 
     /// The common log format. It has no User-Agent, so no line names a crawler.
@@ -215,18 +229,6 @@ impl LogFormat {
         }
     }
 
-    /// Whether lines name the address of the client. Unless the layout says so, `sample` decides, a
-    /// line of the log.
-    pub(super) fn has_client(&self, sample: &[u8]) -> bool {
-        match &self.0 {
-            FormatParser::Text(template) => template.has(FieldKind::Client),
-            FormatParser::W3c(columns) => columns.has_client(),
-            _ => self
-                .record(sample)
-                .is_some_and(|record| !record.client.is_empty()),
-        }
-    }
-
     /// Whether lines name the host, in a field or in the request. Unless the layout says so,
     /// `sample` decides, a line of the log.
     pub(super) fn has_host(&self, sample: &[u8]) -> bool {
@@ -234,8 +236,7 @@ impl LogFormat {
             FormatParser::Text(template) if template.has(FieldKind::Host) => true,
             FormatParser::W3c(columns) => columns.has_host(),
             _ => self.record(sample).is_some_and(|record| {
-                record.host.is_some()
-                    || !record.target.is_empty() && !record.target.starts_with(b"/")
+                record.host.is_some() || url_scheme_len(&record.target).is_some()
             }),
         }
     }

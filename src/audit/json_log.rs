@@ -8,7 +8,7 @@
 //! becomes the byte again in the fields ([`RawBytes`]).
 
 use crate::audit::log_time::parse_time;
-use crate::audit::record::{LogRecord, parse_bytes, parse_status, target_of};
+use crate::audit::record::{LogRecord, is_target, parse_bytes, parse_status, target_of};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
@@ -25,6 +25,19 @@ const REQUEST: usize = 5;
 const STATUS: usize = 6;
 const BYTES: usize = 7;
 const CLIENT: usize = 8;
+
+/// The fields in words, for messages.
+const DESCRIPTIONS: [&str; FIELDS] = [
+    "User-Agent",
+    "time",
+    "host",
+    "scheme",
+    "request target",
+    "request line",
+    "status",
+    "number of bytes",
+    "client's address",
+];
 
 /// The keys of a JSON log. A key with dots is a path into nested objects; of an array, its first
 /// element counts. A path that leads through no object is the whole key.
@@ -43,9 +56,10 @@ pub struct JsonKeys {
     paths: [Vec<String>; FIELDS],
 }
 
-/// The usual keys: nginx's variables, Caddy, Traefik, Cloudflare's Logpush, Vercel's log drains, and
-/// names that several servers and shippers use. Vercel's `host` and `path` are those of the
-/// deployment, so the keys of the request come before them.
+/// The usual keys: nginx's variables, Caddy, Traefik, Cloudflare's Logpush, Vercel's log drains, the
+/// Elastic Common Schema, and names that several servers and shippers use. Vercel's `host` and `path`
+/// are those of the deployment, and those of Logstash are the machine and the file of the log. So the
+/// keys of the request come before them.
 const USUAL: [&[&str]; FIELDS] = [
     &[
         "http_user_agent",
@@ -56,6 +70,7 @@ const USUAL: [&[&str]; FIELDS] = [
         "request_User-Agent",
         "ClientRequestUserAgent",
         "proxy.userAgent",
+        "user_agent.original",
         "ua",
     ],
     &[
@@ -69,22 +84,26 @@ const USUAL: [&[&str]; FIELDS] = [
         "ts",
         "msec",
         "date",
+        "start_time",
     ],
     &[
         "proxy.host",
-        "host",
         "http_host",
+        "vhost",
         "ClientRequestHost",
         "request.host",
         "RequestHost",
+        "url.domain",
+        "domain",
+        "host",
         "server_name",
-        "vhost",
     ],
     &[
         "scheme",
         "RequestScheme",
         "ClientRequestScheme",
         "proxy.scheme",
+        "url.scheme",
     ],
     &[
         "request_uri",
@@ -94,8 +113,9 @@ const USUAL: [&[&str]; FIELDS] = [
         "ClientRequestURI",
         "ClientRequestPath",
         "proxy.path",
-        "path",
+        "url.original",
         "url",
+        "path",
     ],
     &["request"],
     &[
@@ -104,7 +124,10 @@ const USUAL: [&[&str]; FIELDS] = [
         "DownstreamStatus",
         "EdgeResponseStatus",
         "proxy.statusCode",
+        "http.response.status_code",
         "status_code",
+        "response_code",
+        "code",
     ],
     &[
         "body_bytes_sent",
@@ -114,6 +137,7 @@ const USUAL: [&[&str]; FIELDS] = [
         "DownstreamContentSize",
         "EdgeResponseBytes",
         "proxy.responseByteSize",
+        "http.response.body.bytes",
     ],
     &[
         "remote_addr",
@@ -123,7 +147,10 @@ const USUAL: [&[&str]; FIELDS] = [
         "ClientIP",
         "proxy.clientIp",
         "client_ip",
+        "clientip",
         "remote_ip",
+        "source.ip",
+        "client.ip",
         "client",
     ],
 ];
@@ -159,8 +186,34 @@ impl JsonKeys {
         Ok(self)
     }
 
-    /// Parses a line. `None` if it is not an object, or has no valid time, agent or request.
+    /// Parses a line. `None` if it is not an object, or has no valid time or request.
     pub(super) fn parse<'l>(&self, line: &'l [u8]) -> Option<LogRecord<'l>> {
+        self.try_parse(line).ok()
+    }
+
+    /// Why a line of JSON is not a record, and the key to name; `None` if it is one, or is not an
+    /// object.
+    pub(super) fn defect(&self, line: &[u8]) -> Option<String> {
+        match self.try_parse(line) {
+            Err(JsonDefect::Field { field, text }) => Some(match text {
+                None => format!(
+                    "its lines are JSON without a known key of the {}; name it with {}=KEY",
+                    DESCRIPTIONS[field],
+                    Self::NAMES[field]
+                ),
+                Some(text) => format!(
+                    "its lines are JSON, and the {} in them, `{}`, cannot be read; name another key \
+                     with {}=KEY",
+                    DESCRIPTIONS[field],
+                    String::from_utf8_lossy(&text),
+                    Self::NAMES[field]
+                ),
+            }),
+            Err(JsonDefect::NotAnObject) | Ok(_) => None,
+        }
+    }
+
+    fn try_parse<'l>(&self, line: &'l [u8]) -> Result<LogRecord<'l>, JsonDefect> {
         let (time, object) = split_console(line);
         match self.walk(object) {
             Some(mut found) => {
@@ -173,12 +226,12 @@ impl JsonKeys {
 
     /// Parses an object that is not UTF-8.
     #[cold]
-    fn parse_raw(&self, time: &[u8], object: &[u8]) -> Option<LogRecord<'static>> {
+    fn parse_raw(&self, time: &[u8], object: &[u8]) -> Result<LogRecord<'static>, JsonDefect> {
         if std::str::from_utf8(object).is_ok() {
-            return None;
+            return Err(JsonDefect::NotAnObject);
         }
         let text = RawBytes::to_text(object);
-        let mut found = self.walk(text.as_bytes())?;
+        let mut found = self.walk(text.as_bytes()).ok_or(JsonDefect::NotAnObject)?;
         for value in found.values.iter_mut().flatten() {
             value.text = Cow::Owned(RawBytes::to_bytes(&value.text));
         }
@@ -202,23 +255,42 @@ impl JsonKeys {
     }
 
     /// The record of the found values.
-    fn record<'l>(&self, found: FoundValues<'l>) -> Option<LogRecord<'l>> {
+    fn record<'l>(&self, found: FoundValues<'l>) -> Result<LogRecord<'l>, JsonDefect> {
+        // The first key of the target has it as the client sent it, and so has a request line. Other
+        // keys may have the path of a file, or what a server made of the target.
+        let is_sent = found.values[TARGET]
+            .as_ref()
+            .is_some_and(|target| target.choice == 0);
         let mut values = found.values.map(|value| value.map(|value| value.text));
-        // Some servers log the request line under the key of the target, or the reverse.
+        let target = values[TARGET].take();
         let request = values[REQUEST].take();
-        let target = values[TARGET]
-            .take()
-            .or_else(|| request.map(|line| part_of(line, target_of)));
-        let target = target?;
-        Some(LogRecord {
+        let targets = match is_sent {
+            true => [target, request],
+            false => [request, target],
+        };
+        // A request without a target, as of a port scan, is a record whose target is empty.
+        let has_request = targets.iter().any(Option::is_some);
+        let mut targets = targets
+            .into_iter()
+            .flatten()
+            .map(|text| part_of(text, sent_target));
+        let target = targets.find(|target| !target.is_empty());
+        if target.is_none() && !has_request {
+            return Err(JsonDefect::missing(TARGET));
+        }
+        let time = values[TIME].take();
+        let time = time.ok_or_else(|| JsonDefect::missing(TIME))?;
+        let status = values[STATUS].take().unwrap_or(Cow::Borrowed(b"-"));
+        let bytes = values[BYTES].take().unwrap_or(Cow::Borrowed(b"-"));
+        Ok(LogRecord {
             user_agent: values[USER_AGENT].take().unwrap_or_default(),
-            time: parse_time(&values[TIME].take()?)?,
-            host: values[HOST].take(),
+            time: parse_time(&time).ok_or_else(|| JsonDefect::unreadable(TIME, &time))?,
+            host: values[HOST].take().filter(|host| !is_missing(host)),
             port: Cow::default(),
             scheme: values[SCHEME].take(),
-            target,
-            status: parse_status(values[STATUS].as_deref().unwrap_or(b"-"))?,
-            bytes: parse_bytes(values[BYTES].as_deref().unwrap_or(b"-"))?,
+            target: target.unwrap_or_default(),
+            status: parse_status(&status).ok_or_else(|| JsonDefect::unreadable(STATUS, &status))?,
+            bytes: parse_bytes(&bytes).ok_or_else(|| JsonDefect::unreadable(BYTES, &bytes))?,
             client: values[CLIENT].take().unwrap_or_default(),
         })
     }
@@ -231,6 +303,41 @@ impl JsonKeys {
     /// Whether a line has the keys of an access log.
     pub(super) fn fits(&self, line: &[u8]) -> bool {
         self.parse(line).is_some()
+    }
+}
+
+/// Why a line is not a record.
+enum JsonDefect {
+    NotAnObject,
+    /// No key has the field, or its text cannot be read.
+    Field {
+        field: usize,
+        text: Option<Vec<u8>>,
+    },
+}
+
+impl JsonDefect {
+    fn missing(field: usize) -> Self {
+        Self::Field { field, text: None }
+    }
+
+    fn unreadable(field: usize, text: &[u8]) -> Self {
+        Self::Field {
+            field,
+            text: Some(text.to_vec()),
+        }
+    }
+}
+
+/// The target in a field, itself or in a request line; empty if there is none.
+fn sent_target(text: &[u8]) -> &[u8] {
+    let target = match is_target(text) {
+        true => text,
+        false => target_of(text),
+    };
+    match is_target(target) {
+        true => target,
+        false => b"",
     }
 }
 
@@ -333,6 +440,17 @@ struct FoundValue<'l> {
     choice: usize,
 }
 
+/// Whether a field is empty or `-`, which stands for a missing value.
+fn is_missing(text: &[u8]) -> bool {
+    matches!(text, b"" | b"-")
+}
+
+impl FoundValue<'_> {
+    fn is_missing(&self) -> bool {
+        is_missing(&self.text)
+    }
+}
+
 impl<'l> FoundValues<'l> {
     /// Sets the time that is before the object, if there is one.
     fn set_time(&mut self, time: &'l [u8]) {
@@ -344,11 +462,15 @@ impl<'l> FoundValues<'l> {
         }
     }
 
-    /// Keeps a value for every field that has this path, unless an earlier path had one.
+    /// Keeps a value for every field that has this path, unless an earlier path had one. Any other
+    /// value comes before a missing one.
     fn keep(&mut self, keys: &JsonKeys, path: &str, text: Cow<'l, [u8]>) {
         for (value, paths) in self.values.iter_mut().zip(&keys.paths) {
             if let Some(choice) = paths.iter().position(|known| known == path)
-                && value.as_ref().is_none_or(|value| choice <= value.choice)
+                && value
+                    .as_ref()
+                    .is_none_or(|value| value.is_missing() || choice <= value.choice)
+                && (value.is_none() || !is_missing(&text))
             {
                 *value = Some(FoundValue {
                     text: text.clone(),
@@ -463,12 +585,13 @@ impl<'l> Visitor<'l> for ObjectWalk<'_, 'l> {
         Ok(())
     }
 
-    /// Times with a fraction.
+    /// Times with a fraction. Some programs write every number with one.
     fn visit_f64<E: Error>(self, number: f64) -> Result<(), E> {
+        let decimals = if number.fract() == 0.0 { 0 } else { 3 };
         self.found.keep(
             self.keys,
             self.prefix,
-            Cow::Owned(format!("{number:.3}").into_bytes()),
+            Cow::Owned(format!("{number:.decimals$}").into_bytes()),
         );
         Ok(())
     }

@@ -3,11 +3,15 @@
 use crate::bytes::starts_with_masked;
 use crate::time_text::{civil_seconds, number, parse_clock, parse_spaced_time, parse_zone};
 
-/// Parses a time in one of the usual forms: `10/Oct/2000:13:55:36 -0700`, RFC 3339 (also with a
-/// blank, and without an offset, which is then UTC), or seconds since 1970 with or without a
-/// fraction. Numbers beyond the year 5138 are milliseconds, and beyond that microseconds and
-/// nanoseconds.
+/// Parses a time in one of the usual forms: `10/Oct/2000:13:55:36 -0700` (also in the brackets of
+/// Apache's `%t`, and with a fraction), RFC 3339 (also with a blank, and without an offset, which is
+/// then UTC), or seconds since 1970 with or without a fraction. Numbers beyond the year 5138 are
+/// milliseconds, and beyond that microseconds and nanoseconds.
 pub(super) fn parse_time(text: &[u8]) -> Option<i64> {
+    let text = match text {
+        [b'[', inner @ .., b']'] => inner,
+        _ => text,
+    };
     match text {
         [_, _, b'/', ..] => parse_common(text),
         [_, _, _, _, b'-' | b'/', ..] => parse_spaced_time(text),
@@ -29,6 +33,16 @@ fn parse_common(text: &[u8]) -> Option<i64> {
     }
     let date = [number(&time[7..11])?, month, number(&time[0..2])?];
     let clock = parse_clock(&time[12..20])?;
+    let zone = match zone.strip_prefix(b".") {
+        Some(fraction) => {
+            let digits = fraction
+                .iter()
+                .take_while(|byte| byte.is_ascii_digit())
+                .count();
+            &fraction[digits..]
+        }
+        None => zone,
+    };
     civil_seconds(date, clock, parse_zone(zone.strip_prefix(b" ")?)?)
 }
 
@@ -100,6 +114,11 @@ mod tests {
             ("10/Oct/2000:13:55:36 -0700", Some(971_211_336)),
             ("01/Jan/1970:00:00:00 +0000", Some(0)),
             ("29/Feb/2024:23:59:60 +0000", Some(1_709_251_199)),
+            ("10/Oct/2000:13:55:36.125 -0700", Some(971_211_336)),
+            ("[10/Oct/2000:13:55:36 -0700]", Some(971_211_336)),
+            ("10/Oct/2000:13:55:36.125x -0700", None),
+            ("[10/Oct/2000:13:55:36 -0700", None),
+            ("[]", None),
             ("2000-10-10T13:55:36-07:00", Some(971_211_336)),
             ("2000-10-10 20:55:36.125", Some(971_211_336)),
             ("2000-10-10T20:55:36.1Z", Some(971_211_336)),

@@ -47,6 +47,8 @@ pub use identity::{Identity, VerifiedRanges};
 pub use json_log::JsonKeys;
 pub use options::{AuditOptions, AuditOutputs};
 pub use record::LogRecord;
-pub use report::{AuditReport, BrokenRule, CrawlerAudit, RobotsFetches, RuleException, SiteAudit};
+pub use report::{
+    AuditReport, BrokenRule, CrawlerAudit, InvalidLine, RobotsFetches, RuleException, SiteAudit,
+};
 pub use run::Audit;
 pub use timeline::DatedSnapshot;

@@ -34,6 +34,21 @@ pub(super) fn is_agent(user_agent: &[u8]) -> bool {
     !matches!(user_agent, b"" | b"-" | b"REDACTED")
 }
 
+/// Whether a text is a request target that has a path or a URL.
+pub(super) fn is_target(text: &[u8]) -> bool {
+    text.starts_with(b"/") || url_scheme_len(text).is_some()
+}
+
+/// The length of the scheme, with its `://`, of a URL of the web; `None` for any other text.
+pub(super) fn url_scheme_len(text: &[u8]) -> Option<usize> {
+    [b"http://".as_slice(), b"https://"]
+        .into_iter()
+        .find_map(|scheme| {
+            let start = text.get(..scheme.len())?;
+            start.eq_ignore_ascii_case(scheme).then_some(scheme.len())
+        })
+}
+
 /// The request target of a request line such as `GET /a HTTP/1.1`; empty if it has none.
 pub(super) fn target_of(request: &[u8]) -> &[u8] {
     let Some(start) = memchr::memchr(b' ', request) else {
@@ -63,21 +78,21 @@ pub(super) fn target_of(request: &[u8]) -> &[u8] {
     }
 }
 
-/// A number of bytes; `-` is 0.
+/// A number of bytes; `-` and `-1` are 0.
 pub(super) fn parse_bytes(text: &[u8]) -> Option<u64> {
-    if text == b"-" || text.is_empty() {
-        Some(0)
-    } else {
-        parse_number(text)
+    match text {
+        b"" | b"-" | b"-1" => Some(0),
+        _ => parse_number(text),
     }
 }
 
-/// An HTTP status of three digits. `-`, `0`, `-1` (a connection that ended early) and 000 have none,
-/// which is 0.
+/// An HTTP status of three digits, which its words may follow. `-`, `0`, `-1` (a connection that
+/// ended early) and 000 have none, which is 0.
 pub(super) fn parse_status(text: &[u8]) -> Option<u16> {
     match text {
         b"-" | b"0" | b"-1" => Some(0),
         [_, _, _] => parse_number(text).map(|number| number as u16),
+        [_, _, _, b' ', ..] => parse_status(&text[..3]),
         _ => None,
     }
 }

@@ -15,6 +15,11 @@ pub struct AuditReport {
     pub lines: u64,
     /// Lines that do not have the format of their log, or whose request has no URL.
     pub invalid: u64,
+    /// Those of `invalid` that do not have the format of their log and name a crawler. They were not
+    /// audited.
+    pub invalid_with_crawler: u64,
+    /// The first of these lines, else the first one that does not have the format of its log.
+    pub invalid_example: Option<InvalidLine>,
     /// Lines of browsers and of agents that are not looked for.
     pub other_agents: u64,
     /// Those of `other_agents` that have no User-Agent: the field is empty, `-` or `REDACTED`.
@@ -99,6 +104,12 @@ pub struct CrawlerAudit {
     pub disallowed_bytes: u64,
     /// Disallowed requests that the server answered with 2xx.
     pub disallowed_2xx: u64,
+    /// Disallowed requests without a status, which the log does not have. They are not among
+    /// `disallowed_2xx`.
+    pub disallowed_without_status: u64,
+    /// Requests without the address of a client: the field has something else. So they are
+    /// [claims](Identity::Claimed), whoever sent them. 0 without published addresses.
+    pub without_address: u64,
     /// The time of the first request in the logs, as RFC 3339.
     pub first: Option<String>,
     /// The time of the last request.
@@ -110,6 +121,16 @@ pub struct CrawlerAudit {
     /// Disallowed requests that no rule counts: the rules of all crawlers take 256 MiB at most, and
     /// those that do not fit are left out.
     pub rules_left_out: u64,
+}
+
+/// A line that does not have the format of its log.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct InvalidLine {
+    /// The log.
+    pub path: String,
+    /// The first 200 bytes of the line at most.
+    pub start: String,
 }
 
 /// The requests of crawlers to one site.

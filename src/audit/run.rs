@@ -8,7 +8,7 @@ use crate::audit::crawler_finder::CrawlerFinder;
 use crate::audit::history::AuditHistory;
 use crate::audit::identity::{AuditRow, AuditRows};
 use crate::audit::options::{AuditOptions, AuditOutputs};
-use crate::audit::report::{AuditReport, CrawlerAudit, RuleException};
+use crate::audit::report::{AuditReport, CrawlerAudit, InvalidLine, RuleException};
 use crate::audit::sites::{SiteCounts, known_origins};
 use crate::audit::source::{LogBlock, LogSource, RequiredFields};
 use crate::audit::timeline::{DatedSnapshot, Timeline};
@@ -139,6 +139,7 @@ impl Audit {
         let mut history = AuditHistory::default();
         let mut broken_rules = BrokenRules::of_all_logs();
         let mut sites = SiteCounts::of_all_logs();
+        let mut invalid_line: Option<(bool, InvalidLine)> = None;
         // A log without hosts is readable if the options name one, and one without addresses if no
         // crawler is verified by them.
         let required = RequiredFields {
@@ -166,6 +167,17 @@ impl Audit {
                 audit.events.iter().for_each(|event| history.add(event));
                 broken_rules.append(&mut audit.broken_rules);
                 sites.append(&audit.sites);
+                if let Some((has_crawler, start)) = &audit.invalid_line
+                    && invalid_line
+                        .as_ref()
+                        .is_none_or(|(kept, _)| *has_crawler && !kept)
+                {
+                    let line = InvalidLine {
+                        path: block.path.display().to_string(),
+                        start: String::from_utf8_lossy(start).into_owned(),
+                    };
+                    invalid_line = Some((*has_crawler, line));
+                }
                 breaches.write(&audit.breaches, false)?;
                 Ok(annotated.write(
                     &audit.annotated,
@@ -180,6 +192,7 @@ impl Audit {
             site_count: sites.len(),
             sites: sites.most_requested(),
             unknown_sites: sites.most_unknown(),
+            invalid_example: invalid_line.map(|(_, line)| line),
             ..self.report(&counts, &history, &broken_rules)
         };
         self.refuse_unjudged(&report)?;
@@ -244,6 +257,7 @@ impl Audit {
         AuditReport {
             lines: counts.lines,
             invalid: counts.invalid,
+            invalid_with_crawler: counts.invalid_with_crawler,
             other_agents: counts.other_agents,
             without_agent: counts.without_agent,
             first: counts.span.map(|(first, _)| rfc3339(first)),
@@ -280,6 +294,8 @@ impl Audit {
             bytes: counts.bytes,
             disallowed_bytes: counts.disallowed_bytes,
             disallowed_2xx: counts.disallowed_2xx,
+            disallowed_without_status: counts.disallowed_without_status,
+            without_address: counts.without_address,
             first: counts.span.map(|(first, _)| rfc3339(first)),
             last: counts.span.map(|(_, last)| rfc3339(last)),
             ..CrawlerAudit::default()

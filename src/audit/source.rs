@@ -1,8 +1,10 @@
 //! Access logs as a source of the ordered pipeline: blocks of whole lines with their format.
 
+use crate::audit::address_ranges::is_address;
 use crate::audit::block_audit::BlockAudit;
 use crate::audit::detect::{complete, detect, first_lines};
 use crate::audit::format::{FormatParser, LogFormat};
+use crate::audit::json_log::{JsonKeys, docker_output};
 use crate::audit::record::is_agent;
 use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::file_format::without_mark;
@@ -10,6 +12,7 @@ use crate::pipeline::blocks::{LineBlock, LineBlockReader, LineInput};
 use crate::pipeline::progress::{Progress, ProgressMeter, ReportedBytes};
 use crate::pipeline::source::BlockSource;
 use crate::records::{InputFormat, RecordOptions};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Fields without which a log is refused.
@@ -44,6 +47,8 @@ pub(super) struct LogReader {
 pub(super) struct LogBlock {
     pub lines: LineBlock,
     pub format: Option<Arc<LogFormat>>,
+    /// The log of the lines.
+    pub path: PathBuf,
     pub audit: BlockAudit,
 }
 
@@ -77,8 +82,14 @@ impl<'r> LogSource<'r> {
             reader.format = Some(Arc::new(completed));
         }
         let Some(format) = &reader.format else {
-            let what = "none of its first lines has the format of a known access log";
-            return Err(bad_log(what).with_remedy(Remedy::NameLogFormat));
+            let keys = JsonKeys::default();
+            let what = first_lines(block.data())
+                .filter(|line| docker_output(line).is_none())
+                .find_map(|line| keys.defect(line));
+            let what = what.unwrap_or_else(|| {
+                "none of its first lines has the format of a known access log".to_owned()
+            });
+            return Err(bad_log(&what).with_remedy(Remedy::NameLogFormat));
         };
         if !format.has_user_agent() {
             let what = match format.0 {
@@ -103,10 +114,24 @@ impl<'r> LogSource<'r> {
             return Err(bad_log("its lines do not name the host of the requests")
                 .with_remedy(Remedy::NameHost));
         }
-        if self.required.client && !samples.iter().any(|line| format.has_client(line)) {
-            let what = "its lines do not name the addresses of the clients, so they verify no \
-                        crawler; log them, or audit without published addresses";
-            return Err(bad_log(what));
+        let clients: Vec<_> = samples
+            .iter()
+            .filter_map(|line| format.record(line))
+            .map(|record| record.client.into_owned())
+            .collect();
+        if self.required.client && !clients.iter().any(|client| is_address(client)) {
+            let shown = clients.iter().find(|client| !client.is_empty());
+            let shown = shown.map_or(String::new(), |client| {
+                format!(
+                    " (the field of the client is `{}`)",
+                    String::from_utf8_lossy(client)
+                )
+            });
+            let what = format!(
+                "its lines do not name the addresses of the clients{shown}, so they verify no crawler; \
+                 log them, give the format that has them, or audit without published addresses"
+            );
+            return Err(bad_log(&what));
         }
         Ok(())
     }
@@ -212,6 +237,7 @@ impl BlockSource for LogSource<'_> {
             reader.is_checked = true;
         }
         block.format = reader.format.clone();
+        reader.blocks.path().clone_into(&mut block.path);
         if let Some(format) = reader.format.as_deref().filter(|_| !reader.agents.is_done) {
             block.lines.load()?;
             if let Some(err) = reader.agents.search(block.lines.data(), format) {

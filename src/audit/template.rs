@@ -27,6 +27,8 @@ pub(super) enum FieldKind {
     Status,
     Bytes,
     Client,
+    /// The address of the client, a colon and its port.
+    ClientAndPort,
     /// Anything else.
     Other,
 }
@@ -326,7 +328,16 @@ impl TextFields {
             },
             status: self.status,
             bytes: self.bytes,
-            client: Cow::Borrowed(self.raw(FieldKind::Client, text)),
+            client: Cow::Borrowed(self.client(text)),
+        }
+    }
+
+    /// The address of the client.
+    fn client<'l>(&self, text: &'l [u8]) -> &'l [u8] {
+        let with_port = self.raw(FieldKind::ClientAndPort, text);
+        match memchr::memrchr(b':', with_port) {
+            Some(colon) => &with_port[..colon],
+            None => self.raw(FieldKind::Client, text),
         }
     }
 

@@ -2,7 +2,7 @@
 //! columns.
 //!
 //! The draft puts texts in quotes. Neither server does so: each has escapes of its own
-//! ([`W3cEscapes`]).
+//! ([`W3cEscapes`]). So quotes count only in a line that has too many fields without them.
 //!
 //! Sources: the W3C working draft WD-logfile-960323; "Standard log file format" in the developer
 //! guide of CloudFront; Microsoft's documentation of IIS, and logs of IIS in reports of other
@@ -38,6 +38,8 @@ pub(super) struct W3cColumns {
     user_agent: Option<usize>,
     host: Option<usize>,
     scheme: Option<usize>,
+    /// The port of the server. Behind a proxy it is not that of the site, so it only tells the scheme.
+    port: Option<usize>,
     /// The number of columns.
     count: usize,
     /// `None` if neither the name of the format nor a column decides. Then CloudFront's lines have
@@ -77,6 +79,7 @@ impl W3cColumns {
             // CloudFront's `cs(Host)` is the name of the distribution, not of the site.
             host: position_of(&["x-host-header", "cs-host", "cs(host)"], &names),
             scheme: position_of(&["cs-protocol"], &names),
+            port: position_of(&["s-port"], &names),
             count: names.len(),
             escapes: names
                 .iter()
@@ -113,28 +116,24 @@ impl W3cColumns {
         self.host.is_some()
     }
 
-    /// Whether there is a column with the address of the client.
-    pub(super) fn has_client(&self) -> bool {
-        self.client.is_some()
-    }
-
     /// Whether there is a column with the User-Agent header.
     pub(super) fn has_user_agent(&self) -> bool {
         self.user_agent.is_some()
     }
 
-    /// Parses a line without its line end; `None` if it has too few columns, or no valid time.
+    /// Parses a line without its line end; `None` if it has another number of columns, or no valid
+    /// time.
     pub(super) fn parse<'l>(&self, line: &'l [u8]) -> Option<LogRecord<'l>> {
         let separator = if memchr::memchr(b'\t', line).is_some() {
             b'\t'
         } else {
             b' '
         };
-        let texts: Vec<&[u8]> = line
-            .split(|byte| *byte == separator)
-            .take(self.count)
-            .collect();
-        if texts.len() < self.count {
+        let mut texts: Vec<&[u8]> = line.split(|byte| *byte == separator).collect();
+        if texts.len() > self.count {
+            texts = quoted_fields(line, separator);
+        }
+        if texts.len() != self.count {
             return None;
         }
         // A dash stands for a missing value.
@@ -157,18 +156,44 @@ impl W3cColumns {
             (stem, None) => escapes.path(stem),
         };
         let scheme = given(self.scheme).filter(|scheme| matches!(*scheme, b"http" | b"https"));
+        let scheme_of_port = given(self.port)
+            .filter(|port| *port == b"80")
+            .map(|_| &b"http"[..]);
         Some(LogRecord {
             user_agent: escapes.header(given(self.user_agent).unwrap_or_default()),
             time: time?,
             host: given(self.host).map(unescape_percent),
             port: Cow::default(),
-            scheme: scheme.map(Cow::Borrowed),
+            scheme: scheme.or(scheme_of_port).map(Cow::Borrowed),
             target,
             status: parse_status(given(self.status).unwrap_or(b"-"))?,
             bytes: parse_bytes(given(self.bytes).unwrap_or(b"-"))?,
             client: given(self.client).map_or(Cow::Borrowed(b"".as_slice()), Cow::Borrowed),
         })
     }
+}
+
+/// The fields of a line, some of which are between quotes and have separators.
+fn quoted_fields(line: &[u8], separator: u8) -> Vec<&[u8]> {
+    let mut fields = Vec::new();
+    let mut start = 0;
+    while start <= line.len() {
+        let rest = &line[start..];
+        let (field, len) = match rest.strip_prefix(b"\"") {
+            Some(quoted) => {
+                let len = memchr::memmem::find(quoted, &[b'"', separator]);
+                let len = len.unwrap_or(quoted.strip_suffix(b"\"").unwrap_or(quoted).len());
+                (&quoted[..len], rest.len().min(len + 2))
+            }
+            None => {
+                let len = memchr::memchr(separator, rest).unwrap_or(rest.len());
+                (&rest[..len], len)
+            }
+        };
+        fields.push(field);
+        start += len + 1;
+    }
+    fields
 }
 
 /// The position of the first of the wanted columns that exists.

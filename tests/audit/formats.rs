@@ -4,7 +4,7 @@ use super::{audit, audit_line, compile, json, json_line, lines, requests, with_l
 use crate::test_dir::gz;
 
 /// Audits a log of three lines: `/private/a` is disallowed to GPTBot and `/b` allowed, a browser.
-fn assert_audited(log: &str, args: &[&str]) {
+pub(super) fn assert_audited(log: &str, args: &[&str]) {
     let dir = with_log(log);
     let report = json(&dir, &[&["-s", "a", "access.log"], args].concat());
     assert_eq!(lines(&report), [3, 0, 1], "{log}");
@@ -16,7 +16,7 @@ fn assert_audited(log: &str, args: &[&str]) {
     );
 }
 
-const HOST: &[&str] = &["--host", "https://example.com"];
+pub(super) const HOST: &[&str] = &["--host", "https://example.com"];
 
 #[test]
 fn combined_and_formats_that_extend_it() {
@@ -378,7 +378,7 @@ fn logs_without_hosts_or_of_other_formats_are_refused() {
 }
 
 /// Three lines of a format: GPTBot at `/private/a` and `/b`, and a browser.
-fn three(line: impl Fn(&str, &str) -> String) -> String {
+pub(super) fn three(line: impl Fn(&str, &str) -> String) -> String {
     [
         line("/private/a?x=1", "Mozilla/5.0 (compatible; GPTBot/1.2)"),
         line("/b", "GPTBot/1"),

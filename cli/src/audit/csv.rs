@@ -71,6 +71,12 @@ const COLUMNS: &[Column] = &[
         let first = crawler.rules.first();
         first.map_or("", |rule| &rule.example_time).to_owned()
     }),
+    ("disallowed_without_status", |crawler| {
+        crawler.disallowed_without_status.to_string()
+    }),
+    ("without_address", |crawler| {
+        crawler.without_address.to_string()
+    }),
 ];
 
 pub(super) fn csv(report: &AuditReport) -> String {

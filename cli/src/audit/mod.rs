@@ -9,7 +9,7 @@ mod totals;
 use crate::agent_args::AgentArgs;
 use crate::error_advice::at_snapshot;
 use crate::figures::counts::{counted, grouped};
-use crate::figures::escape::{escape, escape_lines, to_json_pretty};
+use crate::figures::escape::{escape, escape_cut, escape_lines, to_json_pretty};
 use crate::help_text::{AUDIT_EXAMPLES, AUDIT_SHORT, COMMON, INPUT, OUTPUT};
 use crate::inputs::InputArgs;
 use crate::judge_args::PolicyArgs;
@@ -25,8 +25,8 @@ use crate::verify_args::VerifyArgs;
 use anyhow::{Context, bail};
 use clap::{ArgGroup, Args, ValueEnum};
 use robosieve::audit::{
-    AddressRanges, Audit, AuditOptions, AuditOutputs, AuditReport, DatedSnapshot, JsonKeys,
-    LogFormat, VerifiedRanges,
+    AddressRanges, Audit, AuditOptions, AuditOutputs, AuditReport, DatedSnapshot, InvalidLine,
+    JsonKeys, LogFormat, VerifiedRanges,
 };
 use robosieve::crawlers::CrawlerRegistry;
 use robosieve::job;
@@ -164,6 +164,9 @@ pub(crate) struct AuditArgs {
     pub inputs: InputArgs,
 }
 
+/// The characters of an invalid line that a message shows.
+const SHOWN_LINE: usize = 80;
+
 const INPUTS: &str = "Access logs (default: standard input)";
 const INPUTS_LONG: &str = "Access logs (default: standard input)
 
@@ -254,8 +257,12 @@ pub(crate) fn run(mut args: AuditArgs, quiet: bool) -> anyhow::Result<()> {
     })?;
     progress.finish();
     if report.lines > 0 && report.invalid == report.lines {
+        let example = report.invalid_example.as_ref();
+        let example = example.map_or(String::new(), |line| {
+            format!(", such as {}", shown_line(line))
+        });
         bail!(
-            "none of the {} lines has the format of the log; give another with --log-format or \
+            "none of the {} lines has the format of the log{example}; give another with --log-format or \
              --log-key",
             report.lines
         );
@@ -289,6 +296,34 @@ fn print_warnings(args: &AuditArgs, report: &AuditReport) {
             escape(&hosts.join(", "))
         ));
     }
+    if let Some(line) = report
+        .invalid_example
+        .as_ref()
+        .filter(|_| report.invalid_with_crawler > 0)
+    {
+        let (name, were, have) = match report.invalid_with_crawler {
+            1 => ("names", "was", "it does not have"),
+            _ => ("name", "were", "they do not have"),
+        };
+        print_line(format_args!(
+            "robosieve: warning: {} that {name} a crawler {were} not audited, because {have} the format \
+             of the log: {}; give another format with --log-format or --log-key",
+            counted(report.invalid_with_crawler, "line"),
+            shown_line(line)
+        ));
+    }
+    let unaddressed: u64 = report
+        .crawlers
+        .iter()
+        .map(|crawler| crawler.without_address)
+        .sum();
+    if unaddressed > 0 {
+        print_line(format_args!(
+            "robosieve: warning: {} could not be verified, because the field of the client is not an \
+             address; they count as claimed",
+            counted(unaddressed, "request")
+        ));
+    }
     let unknown: u64 = report.crawlers.iter().map(|crawler| crawler.unknown).sum();
     if unknown > 0 {
         let requests: u64 = report.crawlers.iter().map(|crawler| crawler.requests).sum();
@@ -304,6 +339,15 @@ fn print_warnings(args: &AuditArgs, report: &AuditReport) {
             escape(&sites.join(", "))
         ));
     }
+}
+
+/// The log of a line, and its start.
+fn shown_line(line: &InvalidLine) -> String {
+    format!(
+        "{}: `{}`",
+        escape(&line.path),
+        escape_cut(&line.start, SHOWN_LINE)
+    )
 }
 
 /// Why requests could not be judged.

@@ -65,7 +65,7 @@ pub(super) fn table(report: &AuditReport) -> String {
             grouped(crawler.requests),
             grouped(crawler.disallowed),
             share(crawler.disallowed, crawler.requests),
-            grouped(crawler.disallowed_2xx),
+            answered(crawler),
         ];
         if report.has_history {
             cells.push(grouped(crawler.within_day_of_change));
@@ -80,6 +80,15 @@ pub(super) fn table(report: &AuditReport) -> String {
         .filter(|crawler| crawler.disallowed > 0)
         .for_each(|crawler| details(crawler, report.has_history, &mut out));
     out
+}
+
+/// The disallowed requests that were answered with 2xx, as far as the log has a status.
+fn answered(crawler: &CrawlerAudit) -> String {
+    match crawler.disallowed_without_status {
+        0 => grouped(crawler.disallowed_2xx),
+        all if all == crawler.disallowed => "not logged".to_owned(),
+        _ => format!("{}+", grouped(crawler.disallowed_2xx)),
+    }
 }
 
 /// The number of requests that are older than the captures of their site.
