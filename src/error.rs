@@ -61,6 +61,10 @@ pub enum Remedy {
     NameColumn,
     /// Name the column or key of the times of records.
     NameTimeColumn,
+    /// Name a column or key with times, or judge records without a time by the newest rules.
+    NameReadableTimes,
+    /// Judge records without a time by the newest rules.
+    JudgeByNewest,
     /// Use the times of the records.
     UseRecordTimes,
     /// State the delimiter of a table, and the column of the URLs.

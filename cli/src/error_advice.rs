@@ -58,6 +58,11 @@ fn advice(err: &Error) -> Option<String> {
             "; name the column or key of the times with --as-of-column NAME, or a column by its \
              number with --as-of-column N"
         }
+        Remedy::NameReadableTimes => {
+            "; name the column or key of the times with --as-of-column, or judge by the newest rules \
+             with --no-time newest"
+        }
+        Remedy::JudgeByNewest => "; --no-time newest judges by the newest rules",
         Remedy::UseRecordTimes => " (--as-of-record)",
         Remedy::NameDelimiter => {
             "; state it with --delimiter CHAR, and the column of the URLs with --field N or NAME"

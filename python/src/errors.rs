@@ -133,6 +133,11 @@ fn advice(remedy: Remedy) -> Option<&'static str> {
         Remedy::NameColumn => Some("name the column of URLs: field="),
         Remedy::ContinueHistory => Some("keep the history: history=True"),
         Remedy::KeepHistory => Some("history=True of robosieve.Compiler"),
+        Remedy::NameReadableTimes => Some(
+            "name the column or key of the times: as_of_column=, or judge by the newest rules: \
+             no_time=\"newest\"",
+        ),
+        Remedy::JudgeByNewest => Some("judge by the newest rules: no_time=\"newest\""),
         Remedy::NameTimeColumn => Some("name the column or key of the times: as_of_column="),
         Remedy::UseRecordTimes => Some("use the times of the records: as_of_record=True"),
         Remedy::NameDelimiter => {

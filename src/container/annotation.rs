@@ -46,7 +46,7 @@ impl<'s> Annotator<'_, 's> {
         out.clear();
         let agents = self.judge.agents().len();
         let data = block.data();
-        let mut stats = FilterStats::of_bytes(data.len() as u64);
+        let mut stats = block.new_stats();
         stats.agent_allowed.resize(agents, 0);
         let syntax = self.writer.syntax(block)?;
         match block.kind {

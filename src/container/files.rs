@@ -5,7 +5,7 @@ use super::outputs::{Output, Outputs, Written};
 use super::settings::Settings;
 use super::source::Source;
 use super::visit::BlockVisitor;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::FilterStats;
 
 /// A file format whose files hold URLs.
@@ -30,6 +30,11 @@ pub(crate) trait Container: Sync {
     /// most likely a wrong column or file. `None` if such files are usual.
     fn no_url(&self, _lines: u64, _inputs: usize) -> Option<Error> {
         None
+    }
+
+    /// The kind of an error about the records of all inputs.
+    fn bad_records(&self, what: String) -> ErrorKind {
+        ErrorKind::BadList(what)
     }
 
     /// Whether a job on one file keeps all threads busy. Jobs on several such files run one after

@@ -8,6 +8,8 @@ use crate::lists::to_lines;
 use crate::pipeline::FilterStats;
 #[cfg(feature = "audit")]
 use crate::pipeline::blocks::LineInput;
+use crate::records::{Field, RecordOptions};
+use bstr::ByteSlice;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -93,26 +95,56 @@ fn recognize_source(source: &mut Source) -> Result<&'static dyn Container> {
 /// Opened inputs of one container.
 pub(super) struct OpenInputs {
     pub files: Box<dyn OpenFiles>,
-    pub url_check: UrlCheck,
+    pub check: RecordCheck,
 }
 
-/// Refuses a job whose inputs have records but no URL.
-pub(super) struct UrlCheck {
+/// Refuses a job whose inputs have records but no URL, or not one of the times that are asked for.
+pub(super) struct RecordCheck {
     container: &'static dyn Container,
     /// The name of the first input, for an error about all of them.
     first: Option<PathBuf>,
     inputs: usize,
 }
 
-impl UrlCheck {
-    pub(super) fn check(&self, stats: &FilterStats) -> Result<()> {
-        if !stats.has_no_url() {
-            return Ok(());
-        }
-        match self.container.no_url(stats.lines, self.inputs) {
+impl RecordCheck {
+    pub(super) fn check(&self, stats: &FilterStats, records: &RecordOptions) -> Result<()> {
+        let err = if stats.has_no_url() {
+            self.container.no_url(stats.lines, self.inputs)
+        } else if stats.has_no_readable_time() {
+            Some(self.no_time(stats, records))
+        } else {
+            None
+        };
+        match err {
             Some(err) => Err(self.first.iter().fold(err, |err, path| err.at(path))),
             None => Ok(()),
         }
+    }
+
+    /// The error of records with URLs and without any time that can be read.
+    fn no_time(&self, stats: &FilterStats, records: &RecordOptions) -> Error {
+        let inputs = if self.inputs > 1 {
+            " of this input and of the others"
+        } else {
+            ""
+        };
+        let (place, remedy) = match &records.as_of_column {
+            Some(Field::Name(name)) => (format!("in {name:?}"), Remedy::NameReadableTimes),
+            Some(Field::Number(number)) => {
+                (format!("in column {number}"), Remedy::NameReadableTimes)
+            }
+            None => ("of its own".to_owned(), Remedy::JudgeByNewest),
+        };
+        let example = match &stats.times.unreadable {
+            Some(text) => format!("; {:?} is not a time", text.to_str_lossy()),
+            None => String::new(),
+        };
+        let what = format!(
+            "no record{inputs} has a time {place} that can be read{example} (times are like \
+             2026-01-31T12:00:00Z, 2026-01-31 or 20260131120000, or seconds since 1970: 10 digits, \
+             or 13, 16 or 19 in smaller units)"
+        );
+        Error::from(self.container.bad_records(what)).with_remedy(remedy)
     }
 }
 
@@ -124,14 +156,14 @@ struct InputGroup {
 
 impl InputGroup {
     fn open(self) -> Result<OpenInputs> {
-        let url_check = UrlCheck {
+        let check = RecordCheck {
             container: self.container,
             first: self.sources.first().map(|source| source.path.clone()),
             inputs: self.sources.len(),
         };
         Ok(OpenInputs {
             files: self.container.open(self.sources)?,
-            url_check,
+            check,
         })
     }
 }

@@ -34,7 +34,7 @@ use crate::error::Result;
 use crate::filter_lists::FilterLists;
 use crate::judge::{Judge, Reason, Stage};
 use crate::records::RecordOptions;
-use input::{OpenInputs, UrlCheck, open_all, open_by_format};
+use input::{OpenInputs, RecordCheck, open_all, open_by_format};
 use std::sync::atomic::{AtomicU64, Ordering};
 use unknown_origins::OriginSet;
 
@@ -283,7 +283,9 @@ impl<'j> Job<'j> {
     }
 
     /// Sets whether lists or Parquet files with lines but without any URL are an error. The likely
-    /// cause is the wrong column or the wrong file.
+    /// cause is the wrong column or the wrong file. It is also an error then if records are to be
+    /// judged as of their own times, none of them has a time that can be read, and
+    /// [`NoTime`](crate::judge::NoTime) does not choose the newest rules.
     pub fn require_url(mut self, require: bool) -> Self {
         self.require_url = require;
         self
@@ -324,9 +326,9 @@ impl<'j> Job<'j> {
     /// No file appears then. Writers may have got a part.
     pub fn filter(&self, inputs: Vec<Input>, outputs: Outputs<Output<'_>>) -> Result<Written> {
         self.settings.refuse_list_columns()?;
-        let OpenInputs { files, url_check } = open_all(inputs)?;
+        let OpenInputs { files, check } = open_all(inputs)?;
         let written = files.filter(&self.settings, outputs)?;
-        self.checked(&url_check, written)
+        self.checked(&check, written)
     }
 
     /// Writes every record of the inputs, in order, with its verdicts, in the chosen
@@ -338,9 +340,9 @@ impl<'j> Job<'j> {
     /// of bits is asked for more than 63 agents.
     pub fn annotate(&self, inputs: Vec<Input>, output: Output<'_>) -> Result<Written> {
         self.settings.check_added_columns()?;
-        let OpenInputs { files, url_check } = open_all(inputs)?;
+        let OpenInputs { files, check } = open_all(inputs)?;
         let written = files.annotate(&self.settings, output)?;
-        self.checked(&url_check, written)
+        self.checked(&check, written)
     }
 
     /// Visits every record of the inputs with its verdicts, without an output: a parallel fold, for
@@ -404,12 +406,12 @@ impl<'j> Job<'j> {
     /// # Errors
     /// As [`filter`](Self::filter). The visitor may have got a part of the records then.
     pub fn visit<V: Visitor>(&self, inputs: Vec<Input>, visitor: &V) -> Result<FilterStats> {
-        let OpenInputs { files, url_check } = open_all(inputs)?;
+        let OpenInputs { files, check } = open_all(inputs)?;
         let mut stats = FilterStats::of_agents(self.settings.judge.engine());
         stats.add(&files.visit(&self.settings, &self.judging(visitor))?);
         self.verify_unchanged()?;
         if self.require_url {
-            url_check.check(&stats)?;
+            check.check(&stats, &self.settings.records)?;
         }
         Ok(stats)
     }
@@ -448,7 +450,7 @@ impl<'j> Job<'j> {
         let mut stats = FilterStats::default();
         // The bytes read so far, of this format and of those before it.
         let bytes_read = AtomicU64::new(0);
-        for OpenInputs { files, url_check } in open_by_format(inputs)? {
+        for OpenInputs { files, check } in open_by_format(inputs)? {
             let before = bytes_read.load(Ordering::Relaxed);
             let progress = |at: Progress| {
                 let bytes = before + at.bytes_read;
@@ -462,7 +464,7 @@ impl<'j> Job<'j> {
             };
             let counted = files.visit(&settings, &self.judging(&found))?;
             if self.require_url {
-                url_check.check(&counted)?;
+                check.check(&counted, &self.settings.records)?;
             }
             stats.add(&counted);
         }
@@ -483,11 +485,11 @@ impl<'j> Job<'j> {
     }
 
     /// The outputs, unless the snapshot or the lists were overwritten, or a URL is required and the inputs have
-    /// none. Dropping them leaves no file.
-    fn checked(&self, url_check: &UrlCheck, written: Written) -> Result<Written> {
+    /// none, or times and none can be read. Dropping them leaves no file.
+    fn checked(&self, check: &RecordCheck, written: Written) -> Result<Written> {
         self.verify_unchanged()?;
         if self.require_url {
-            url_check.check(written.stats())?;
+            check.check(written.stats(), &self.settings.records)?;
         }
         Ok(written)
     }

@@ -148,7 +148,7 @@ impl OpenFiles for OpenLists {
 }
 
 fn visit_block(block: &mut LineBlock, worker: &mut dyn BlockWorker) -> Result<()> {
-    let mut stats = FilterStats::of_bytes(block.data().len() as u64);
+    let mut stats = block.new_stats();
     let mut selected = std::mem::take(&mut block.selected);
     selected.clear();
     let urls = match block.kind {

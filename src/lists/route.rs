@@ -96,7 +96,7 @@ pub(super) fn find_runs<'s>(
     runs.clear();
     annotated.clear();
     let data = block.data();
-    let mut stats = FilterStats::of_bytes(data.len() as u64);
+    let mut stats = block.new_stats();
     match block.kind {
         BlockKind::Lines => {
             let mut run = OpenRun::default();

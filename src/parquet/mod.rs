@@ -72,6 +72,10 @@ impl Container for ParquetFiles {
         Some(Error::from(ErrorKind::BadTable(what)).with_remedy(Remedy::NameColumn))
     }
 
+    fn bad_records(&self, what: String) -> ErrorKind {
+        ErrorKind::BadTable(what)
+    }
+
     fn uses_all_threads(&self) -> bool {
         true
     }

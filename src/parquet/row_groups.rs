@@ -122,7 +122,7 @@ pub(super) fn judge_batch<'s>(
     scratch: &mut Scratch<'s>,
     mut each: impl FnMut(Range<usize>, RecordUrls<'_>, &VerdictsRef<'_>) -> Result<()>,
 ) -> Result<FilterStats> {
-    let mut stats = FilterStats::of_bytes(batch.bytes);
+    let mut stats = batch.new_stats();
     let mut row = 0;
     let joined = Joined::SameOrigin;
     judge_timed(

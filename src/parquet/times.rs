@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::parquet::input::{ParquetInput, bad, table_error};
 use crate::parquet::pages::CheckedPages;
 use crate::parquet::values::{ValueReader, ValueSink};
-use crate::records::{parse_row_time, time_of_float, time_of_integer};
+use crate::records::{keep_unreadable, parse_row_time, time_of_float, time_of_integer};
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type as PhysicalType};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::{ByteArray, DataType, Int96};
@@ -157,12 +157,18 @@ impl TimeReader {
         Ok(Some(Self(numbers)))
     }
 
-    /// Appends the times of the next `rows` rows.
-    pub(super) fn read(&mut self, rows: usize, times: &mut Vec<Option<i64>>) -> Result<()> {
+    /// Appends the times of the next `rows` rows. The first value that is not a time becomes
+    /// `unreadable`.
+    pub(super) fn read(
+        &mut self,
+        rows: usize,
+        times: &mut Vec<Option<i64>>,
+        unreadable: &mut Option<Box<[u8]>>,
+    ) -> Result<()> {
         let end = times.len() + rows;
         while times.len() < end {
             let left = end - times.len();
-            if self.0.read(left, times)? == 0 {
+            if self.0.read(left, times, unreadable)? == 0 {
                 return bad("damaged: the column of times has fewer rows than that of the URLs");
             }
         }
@@ -183,27 +189,44 @@ fn time_of_julian_day(value: &Int96) -> i64 {
 }
 
 /// Parses texts.
-struct TextSink<'t>(&'t mut Vec<Option<i64>>);
+struct TextSink<'t> {
+    times: &'t mut Vec<Option<i64>>,
+    unreadable: &'t mut Option<Box<[u8]>>,
+}
 
 impl ValueSink for TextSink<'_> {
     fn push_null(&mut self) {
-        self.0.push(None);
+        self.times.push(None);
     }
 
     fn push(&mut self, value: &[u8], _whole: impl FnOnce() -> ByteArray) {
-        self.0.push(parse_row_time(value));
+        let time = parse_row_time(value);
+        if time.is_none() {
+            keep_unreadable(value, self.unreadable);
+        }
+        self.times.push(time);
     }
 }
 
 /// A reader of a column of one physical type. These have no common type.
 trait ReadTimes: Send {
     /// Appends the times of at most `wanted` rows, and returns their number, 0 after the last.
-    fn read(&mut self, wanted: usize, times: &mut Vec<Option<i64>>) -> Result<usize>;
+    fn read(
+        &mut self,
+        wanted: usize,
+        times: &mut Vec<Option<i64>>,
+        unreadable: &mut Option<Box<[u8]>>,
+    ) -> Result<usize>;
 }
 
 impl ReadTimes for ValueReader {
-    fn read(&mut self, wanted: usize, times: &mut Vec<Option<i64>>) -> Result<usize> {
-        ValueReader::read(self, wanted, &mut TextSink(times))
+    fn read(
+        &mut self,
+        wanted: usize,
+        times: &mut Vec<Option<i64>>,
+        unreadable: &mut Option<Box<[u8]>>,
+    ) -> Result<usize> {
+        ValueReader::read(self, wanted, &mut TextSink { times, unreadable })
     }
 }
 
@@ -230,7 +253,12 @@ impl<T: DataType, F: Fn(&T::T) -> Option<i64> + Send + 'static> NumberReader<T, 
 }
 
 impl<T: DataType, F: Fn(&T::T) -> Option<i64> + Send> ReadTimes for NumberReader<T, F> {
-    fn read(&mut self, wanted: usize, times: &mut Vec<Option<i64>>) -> Result<usize> {
+    fn read(
+        &mut self,
+        wanted: usize,
+        times: &mut Vec<Option<i64>>,
+        unreadable: &mut Option<Box<[u8]>>,
+    ) -> Result<usize> {
         self.values.clear();
         self.levels.clear();
         let read = self
@@ -244,7 +272,11 @@ impl<T: DataType, F: Fn(&T::T) -> Option<i64> + Send> ReadTimes for NumberReader
         for row in 0..rows {
             let is_present = self.full_level == 0 || self.levels.get(row) == Some(&self.full_level);
             let value = if is_present { values.next() } else { None };
-            times.push(value.and_then(&self.convert));
+            let time = value.and_then(&self.convert);
+            if let (Some(value), None, None) = (value, time, &*unreadable) {
+                keep_unreadable(value.to_string().as_bytes(), unreadable);
+            }
+            times.push(time);
         }
         Ok(rows)
     }

@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::parquet::input::{ParquetInput, bad, guard};
 use crate::parquet::times::TimeReader;
 use crate::parquet::values::{ValueReader, ValueSink};
+use crate::pipeline::{FilterStats, TimesFound};
 use crate::records::UrlComposer;
 use crate::url::page_url;
 use parquet::data_type::ByteArray;
@@ -41,6 +42,8 @@ pub(super) struct UrlBatch {
     /// The time of each row in seconds since 1970, `None` if it has no readable one. Empty if no
     /// times are asked for.
     pub times: Vec<Option<i64>>,
+    /// The start of the first value that is not a time, for a message.
+    pub unreadable_time: Option<Box<[u8]>>,
     /// Values that are too long to copy.
     pub long: Vec<LongValue>,
     /// The index in `long` of each value, by its address and its length. A dictionary gives every
@@ -89,6 +92,7 @@ impl<'q> UrlReader<'q> {
         batch.text.clear();
         batch.nulls.clear();
         batch.times.clear();
+        batch.unreadable_time = None;
         batch.long.clear();
         batch.long_by_address.clear();
         batch.long_bytes = 0;
@@ -111,7 +115,12 @@ impl<'q> UrlReader<'q> {
                 ));
             }
             if let Some(times) = &mut self.times {
-                guard(|| times.read(rows, &mut lines.batch.times))?;
+                let UrlBatch {
+                    times: read,
+                    unreadable_time,
+                    ..
+                } = &mut *lines.batch;
+                guard(|| times.read(rows, read, unreadable_time))?;
             }
             self.left -= rows;
             // One search in all values takes a fifth of the time of a search in each.
@@ -173,6 +182,14 @@ impl UrlBatch {
         self.text.push(b'\n');
         self.ends.push(self.text.len());
         self.rows += 1;
+    }
+
+    /// The counts of the batch before its rows are counted.
+    pub(super) fn new_stats(&self) -> FilterStats {
+        FilterStats {
+            times: TimesFound::of(&self.times, self.unreadable_time.as_deref()),
+            ..FilterStats::of_bytes(self.bytes)
+        }
     }
 
     /// The lines with their times.

@@ -40,7 +40,7 @@ fn visit_rows(block: &mut RowBlock, worker: &mut dyn BlockWorker) -> Result<()> 
         selected,
         ..
     } = block;
-    *stats = FilterStats::of_bytes(urls.bytes);
+    *stats = urls.new_stats();
     selected.clear();
     // The line of a long value is blank, and would count as a row that is not a URL.
     urls.remove_long_lines();

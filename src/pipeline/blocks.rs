@@ -7,7 +7,7 @@
 use super::destination::Destination;
 use super::ranged_file::{FileRange, RangedFile};
 use super::source::LARGE_BLOCK;
-use super::stats::FilterStats;
+use super::stats::{FilterStats, TimesFound};
 use crate::decode::{Decoder, refuse_by_name};
 use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::file_format::{self, FileFormat};
@@ -160,6 +160,17 @@ impl LineBlock {
             format.extract(&self.buffer[..self.len], &mut self.extracted);
         }
         Ok(())
+    }
+
+    /// The counts of the block before its lines are counted.
+    pub(crate) fn new_stats(&self) -> FilterStats {
+        let times = self.extracted().map(|extracted| {
+            TimesFound::of(&extracted.times, extracted.unreadable_time.as_deref())
+        });
+        FilterStats {
+            times: times.unwrap_or_default(),
+            ..FilterStats::of_bytes(self.data().len() as u64)
+        }
     }
 
     /// The URLs, one per line.

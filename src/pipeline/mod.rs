@@ -27,4 +27,5 @@ mod sync;
 pub(crate) use destination::Destination;
 pub use progress::Progress;
 pub use reason_counts::ReasonCounts;
+pub(crate) use stats::TimesFound;
 pub use stats::{FilterStats, ListCounts, ListFilterStats};

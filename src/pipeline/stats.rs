@@ -51,6 +51,36 @@ pub struct FilterStats {
     /// The lines that each agent may fetch and no filter list names, one count per agent, also if
     /// there are no lines. A filter does not count them, so its list is empty.
     pub agent_allowed: Vec<u64>,
+    /// Whether times that are asked for could be read. It is not a count, so no output has it.
+    #[serde(skip)]
+    pub(crate) times: TimesFound,
+}
+
+/// What the records of a job have as their times.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TimesFound {
+    /// Whether at least one record has a time that can be read.
+    any_readable: bool,
+    /// The start of a text, or of a number, that is not a time.
+    pub unreadable: Option<Box<[u8]>>,
+}
+
+impl TimesFound {
+    /// Those of the records of a block. `times` has an entry per record, and is empty if no times are
+    /// asked for.
+    pub(crate) fn of(times: &[Option<i64>], unreadable: Option<&[u8]>) -> Self {
+        Self {
+            any_readable: times.iter().any(Option::is_some),
+            unreadable: unreadable.map(Box::from),
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.any_readable |= other.any_readable;
+        if self.unreadable.is_none() {
+            self.unreadable.clone_from(&other.unreadable);
+        }
+    }
 }
 
 /// Counts of lines that filter lists name.
@@ -186,6 +216,12 @@ impl FilterStats {
         self.invalid == self.lines && self.blank < self.lines
     }
 
+    /// Whether records were to be judged as of their own times, and none of them has one that can be
+    /// read. The likely cause is the wrong column, or another form of times.
+    pub(crate) fn has_no_readable_time(&self) -> bool {
+        self.without_time > 0 && !self.times.any_readable
+    }
+
     /// Adds the counts of another run, or of a part of this run.
     pub fn add(&mut self, other: &Self) {
         self.lines += other.lines;
@@ -203,6 +239,7 @@ impl FilterStats {
         self.warcinfo += other.warcinfo;
         self.reasons.add(&other.reasons);
         add_each(&mut self.agent_allowed, &other.agent_allowed);
+        self.times.add(&other.times);
     }
 }
 

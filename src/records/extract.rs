@@ -5,7 +5,7 @@ use crate::records::compose::UrlComposer;
 use crate::records::csv::{self, RecordEnd};
 use crate::records::json;
 use crate::records::options::RecordOptions;
-use crate::records::row_time::{parse_index_time, parse_row_time};
+use crate::records::row_time::{keep_unreadable, parse_index_time, parse_row_time};
 use crate::url::page_url;
 use std::borrow::Cow;
 
@@ -86,7 +86,13 @@ pub(crate) struct ExtractedUrls {
     /// The time of each record in seconds since 1970, `None` if it has no readable one. Empty if no
     /// times are asked for.
     pub times: Vec<Option<i64>>,
+    /// The start of the first text that is not a time, for a message.
+    pub unreadable_time: Option<Box<[u8]>>,
 }
+
+/// The records of a block in whose objects an unreadable time is looked for. Each look parses the
+/// object again.
+const OBJECTS_WITH_EXAMPLE: usize = 100;
 
 impl ExtractedUrls {
     pub(crate) fn bytes_held(&self) -> usize {
@@ -94,6 +100,20 @@ impl ExtractedUrls {
             + self.ends.capacity() * size_of::<usize>()
             + self.times.capacity() * size_of::<Option<i64>>()
     }
+}
+
+/// The time that `parse` reads in a cell. The first cell that is not a time becomes the example.
+#[inline]
+fn read_time(
+    cell: &[u8],
+    parse: fn(&[u8]) -> Option<i64>,
+    example: &mut Option<Box<[u8]>>,
+) -> Option<i64> {
+    let time = parse(cell);
+    if time.is_none() && example.is_none() {
+        keep_unreadable(cell, example);
+    }
+    time
 }
 
 impl RecordFormat {
@@ -171,6 +191,7 @@ impl RecordFormat {
         out.urls.clear();
         out.ends.clear();
         out.times.clear();
+        out.unreadable_time = None;
         // Compiled once with times and once without: a list without them costs no branch per line.
         match self.time {
             None => self.extract_records::<false>(text, out),
@@ -199,7 +220,7 @@ impl RecordFormat {
                     let mut time = None;
                     let end = csv::record(&text[at..], delimiter, |column, value| {
                         if TIMED && time_column == Some(column) {
-                            time = parse_row_time(&value);
+                            time = read_time(&value, parse_row_time, &mut out.unreadable_time);
                         }
                         if column == number {
                             url = value;
@@ -252,11 +273,13 @@ impl RecordFormat {
                     UrlField::JsonAtEnd => object_start(line),
                     _ => line.len(),
                 };
-                parse_index_time(column_of(&line[..object], *number, b' '))
+                let cell = column_of(&line[..object], *number, b' ');
+                read_time(cell, parse_index_time, &mut out.unreadable_time)
             }
             Some(TimeField::Column(number)) => match self.field {
                 UrlField::Column { delimiter, .. } => {
-                    parse_row_time(column_of(line, *number, delimiter))
+                    let cell = column_of(line, *number, delimiter);
+                    read_time(cell, parse_row_time, &mut out.unreadable_time)
                 }
                 _ => None,
             },
@@ -268,6 +291,13 @@ impl RecordFormat {
                 };
                 let found = json::url_and_time_at(object, &self.key, key);
                 self.append(found.url.as_deref().unwrap_or_default().as_bytes(), out);
+                if found.time.is_none()
+                    && out.unreadable_time.is_none()
+                    && out.times.len() < OBJECTS_WITH_EXAMPLE
+                    && let Some(text) = json::value_text_at(object, key)
+                {
+                    keep_unreadable(text.as_bytes(), &mut out.unreadable_time);
+                }
                 out.times.push(found.time);
                 return;
             }

@@ -109,6 +109,23 @@ pub(super) fn url_and_time_at<'t>(text: &'t [u8], url: &str, time: &str) -> UrlA
     }
 }
 
+/// The value at a path of a JSON object, as [`string_at`] finds it, as a text: that of a string, or the
+/// JSON of another value. This builds the object, so it is for messages.
+pub(super) fn value_text_at(text: &[u8], path: &str) -> Option<String> {
+    let object: serde_json::Value = serde_json::from_slice(text).ok()?;
+    Some(match value_at(&object, path)? {
+        serde_json::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    })
+}
+
+fn value_at<'v>(object: &'v serde_json::Value, path: &str) -> Option<&'v serde_json::Value> {
+    object.get(path).or_else(|| {
+        path.match_indices('.')
+            .find_map(|(at, _)| value_at(object.get(&path[..at])?, &path[at + 1..]))
+    })
+}
+
 /// What is wanted of a value.
 #[derive(Clone, Copy)]
 enum Wanted<'k> {

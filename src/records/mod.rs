@@ -18,6 +18,7 @@ pub(crate) use delimiter::table_head;
 pub(crate) use detect::InputHead;
 pub(crate) use extract::{ExtractedUrls, RecordFormat, without_end};
 pub use options::{Field, InputFormat, RecordOptions};
+pub(crate) use row_time::keep_unreadable;
 pub use row_time::{parse_row_time, time_of_float, time_of_integer};
 #[cfg(feature = "parquet")]
 pub(crate) use url_names::{USUAL, UrlName, listed};

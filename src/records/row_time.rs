@@ -18,6 +18,18 @@ use crate::time_text::{
 /// A longer text is not a time.
 const MAX_CELL: usize = 256;
 
+/// The longest part of an unreadable time that is kept for a message.
+const MAX_EXAMPLE: usize = 64;
+
+/// Keeps the start of `text`, which is not a time, as an example. An empty text is a missing time.
+#[cold]
+pub(crate) fn keep_unreadable(text: &[u8], example: &mut Option<Box<[u8]>>) {
+    let text = text.trim_ascii();
+    if example.is_none() && !text.is_empty() {
+        *example = Some(text[..text.len().min(MAX_EXAMPLE)].into());
+    }
+}
+
 /// The time of a cell in seconds since 1970; `None` if its text is not a time. White space around it
 /// is not part of it.
 ///

@@ -5,7 +5,7 @@ use crate::archive::warc::without_brackets;
 use crate::pipeline::Destination;
 use crate::pipeline::FilterStats;
 use crate::pipeline::blocks::LineBlock;
-use crate::records::ExtractedUrls;
+use crate::records::{ExtractedUrls, keep_unreadable};
 use crate::time_text::parse_time_in_utc;
 use crate::url::page_url;
 use crate::warc::record_parser::RecordParser;
@@ -174,16 +174,22 @@ impl WarcBlock {
     /// Writes the URL by which each record is judged to the results, one per line, and its time if
     /// asked. A `warcinfo` record has no URL.
     pub(super) fn extract_urls(&mut self, with_times: bool) {
-        let ExtractedUrls { urls, times, .. } = &mut self.results.urls;
+        let ExtractedUrls {
+            urls,
+            times,
+            unreadable_time,
+            ..
+        } = &mut self.results.urls;
         urls.clear();
         times.clear();
+        *unreadable_time = None;
         for record in &self.records {
             if !record.is_warcinfo {
                 urls.extend_from_slice(url_of(&self.heads, record));
             }
             urls.push(b'\n');
             if with_times {
-                times.push(time_of(&self.heads, record));
+                times.push(time_of(&self.heads, record, unreadable_time));
             }
         }
     }
@@ -210,10 +216,19 @@ pub(super) fn url_of<'b>(heads: &'b [u8], record: &RecordEntry) -> &'b [u8] {
     page_url(target_of(&heads[record.head.clone()]))
 }
 
-/// The time of a record: its `WARC-Date`, in seconds since 1970.
-pub(super) fn time_of(heads: &[u8], record: &RecordEntry) -> Option<i64> {
+/// The time of a record: its `WARC-Date`, in seconds since 1970. The first value that is not a time
+/// becomes `unreadable`.
+pub(super) fn time_of(
+    heads: &[u8],
+    record: &RecordEntry,
+    unreadable: &mut Option<Box<[u8]>>,
+) -> Option<i64> {
     let [date] = headers(&heads[record.head.clone()], ["WARC-Date"]);
-    parse_time_in_utc(date?)
+    let time = parse_time_in_utc(date?);
+    if time.is_none() {
+        keep_unreadable(date?, unreadable);
+    }
+    time
 }
 
 /// The URL of a record: the value of its `WARC-Target-URI`, or nothing.

@@ -6,7 +6,8 @@ use crate::error::{Error, Result};
 use crate::judge::Stage;
 use crate::judge::emitter::Joined;
 use crate::judge::engine::{Engine, Scratch};
-use crate::pipeline::{Destination, FilterStats};
+use crate::pipeline::{Destination, FilterStats, TimesFound};
+use crate::records::ExtractedUrls;
 use crate::warc::block::{BlockContent, RecordEntry, StoredRecord, WarcBlock};
 use crate::warc::cdxj;
 use crate::warc::chain::RecordJob;
@@ -121,7 +122,15 @@ impl<'s> RouteJob<'_, 's> {
         let engine = self.engine;
         let results = &mut block.results;
         results.outputs.clear();
-        results.stats = FilterStats::default();
+        let ExtractedUrls {
+            times,
+            unreadable_time,
+            ..
+        } = &results.urls;
+        results.stats = FilterStats {
+            times: TimesFound::of(times, unreadable_time.as_deref()),
+            ..FilterStats::default()
+        };
         let outputs = &mut results.outputs;
         let stats = &mut results.stats;
         let urls = TimedLines {

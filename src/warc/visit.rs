@@ -3,7 +3,7 @@
 use crate::container::judged_records::TimedLines;
 use crate::container::visit::{BlockUrls, BlockVisitor, BlockWorker};
 use crate::error::Result;
-use crate::pipeline::FilterStats;
+use crate::pipeline::{FilterStats, TimesFound};
 use crate::warc::block::{WarcBlock, time_of, url_of};
 use crate::warc::chain::RecordJob;
 use std::ops::Range;
@@ -64,6 +64,7 @@ impl<'v> RecordJob<VisitWriter<'v>> for VisitJob {
         urls.clear();
         times.clear();
         selected.clear();
+        let mut unreadable = None;
         for record in &block.records {
             total.bytes += record.text_len;
             if record.is_warcinfo {
@@ -72,10 +73,14 @@ impl<'v> RecordJob<VisitWriter<'v>> for VisitJob {
                 urls.extend_from_slice(url_of(&block.heads, record));
                 urls.push(b'\n');
                 if *with_times {
-                    times.push(time_of(&block.heads, record));
+                    times.push(time_of(&block.heads, record, &mut unreadable));
                 }
             }
         }
+        total.add(&FilterStats {
+            times: TimesFound::of(times, unreadable.as_deref()),
+            ..FilterStats::default()
+        });
         let lines = TimedLines { text: urls, times };
         worker.visit(BlockUrls::Lines(lines), total, selected)?;
         visitor.selected(urls, selected);
