@@ -235,7 +235,7 @@ fn objects_and_columns_get_the_keys_too() {
         ),
     ] {
         dir.write(name, text);
-        let args = "annotate -q -s s -a a --as jsonl --add crawl_delay,origin,reason --out-dir out";
+        let args = "annotate -q -s s -a a --as jsonl --add origin,reason,crawl_delay --out-dir out";
         let args: Vec<&str> = args.split(' ').chain([name]).collect();
         let ran = dir.run(&args);
         assert_eq!(ran.code, Some(0), "{name}: {}", ran.stderr);

@@ -142,6 +142,84 @@ fn lists_get_columns_with_tabs() {
     assert!(found == expected);
 }
 
+/// A list of URLs has no header that would tell the columns apart.
+#[test]
+fn columns_have_the_order_in_which_they_are_named() {
+    let dir = small();
+    let url = "https://wiki.example/w/index.php";
+    dir.write("in.txt", format!("{url}\n"));
+    dir.write("in.csv", format!("url\n{url}\n"));
+    dir.write("in.jsonl", format!("{{\"url\":\"{url}\"}}\n"));
+    let filter = "filter -q -s s -a GPTBot --keep disallowed";
+    let added = |names: &str, input: &str| {
+        dir.stdout_of(&format!("{filter} --disallowed-add {names} {input}"))
+    };
+    let [origin, rule] = ["https://wiki.example", "Disallow: /w/"];
+    for (names, columns) in [
+        ("reason,origin", format!("rules\t{origin}")),
+        ("origin,reason", format!("{origin}\trules")),
+        ("rule,reason,origin", format!("{rule}\trules\t{origin}")),
+        (
+            "reason,rule,origin,reason",
+            format!("rules\t{rule}\t{origin}"),
+        ),
+    ] {
+        assert_eq!(added(names, "in.txt"), format!("{columns}\t{url}\n"));
+    }
+    let reversed = "entry,list,agent,line,rule,crawl_delay,reason,origin";
+    let names: Vec<&str> = reversed.split(',').collect();
+    // The names in a text, in their order. Those of agents have the agent after them.
+    let order = |text: &str| {
+        let mut found: Vec<(usize, &str)> = Vec::new();
+        for name in &names {
+            found.extend(text.find(&format!("robots_{name}")).map(|at| (at, *name)));
+        }
+        found.sort_unstable();
+        found
+            .into_iter()
+            .map(|(_, name)| name)
+            .collect::<Vec<_>>()
+            .join(",")
+    };
+    let unlisted = "agent,line,rule,crawl_delay,reason,origin";
+    for input in ["in.csv", "in.jsonl"] {
+        assert_eq!(order(&added(unlisted, input)), unlisted, "{input}");
+    }
+    dir.write("own.txt", "other.example\n");
+    let annotate = format!("annotate -q -s s -a GPTBot --block own.txt --add {reversed}");
+    for options in ["--as csv in.csv", "--as jsonl in.jsonl"] {
+        assert_eq!(
+            order(&dir.stdout_of(&format!("{annotate} {options}"))),
+            reversed
+        );
+    }
+    dir.done_line(&format!(
+        "{filter} --disallowed-add {unlisted} pages.parquet -o no.parquet"
+    ));
+    dir.done_line(&format!("{annotate} pages.parquet -o all.parquet"));
+    for (file, expected) in [("no.parquet", unlisted), ("all.parquet", reversed)] {
+        let table =
+            SerializedFileReader::new(std::fs::File::open(dir.path(file)).unwrap()).unwrap();
+        let schema = table.metadata().file_metadata().schema_descr();
+        let columns = schema.columns().iter();
+        let text: String = columns
+            .map(|column| column.name().to_owned() + "\n")
+            .collect();
+        assert_eq!(order(&text), expected, "{file}");
+    }
+    // The values are those of their columns.
+    let rows =
+        SerializedFileReader::new(std::fs::File::open(dir.path("all.parquet")).unwrap()).unwrap();
+    let row = rows.get_row_iter(None).unwrap().next().unwrap().unwrap();
+    let values: Vec<_> = row.get_column_iter().collect();
+    let (last, origin) = values.last().unwrap();
+    assert_eq!(*last, "robots_origin");
+    assert!(
+        matches!(origin, Field::Str(text) if text.starts_with("https://")),
+        "{origin:?}"
+    );
+}
+
 #[test]
 fn json_lines_get_keys() {
     let dir = small();

@@ -336,7 +336,7 @@ fn annotated_records_name_the_lists_and_the_entry() {
     );
     assert_eq!(
         dir.stdout_of("annotate -q --block shop.txt --as csv --add entry,list in.csv"),
-        "robots_list,robots_entry,url,n\nshop,shop.example/cart,https://shop.example/cart,1\n\
+        "robots_entry,robots_list,url,n\nshop.example/cart,shop,https://shop.example/cart,1\n\
          ,,https://x.example/,2\n"
     );
 }

@@ -316,7 +316,7 @@ fn added_columns_follow_the_verdicts() {
             ("--as int8 --as-name may_", "may_"),
         ] {
             dir.done_line(&format!(
-                "annotate -q -s s -a one,two --add crawl_delay,reason,origin {options} \
+                "annotate -q -s s -a one,two --add origin,reason,crawl_delay {options} \
                  in.parquet -o out.parquet"
             ));
             let [old, new] = ["in.parquet", "out.parquet"].map(|name| Bytes::from(dir.read(name)));

@@ -19,7 +19,7 @@ The default is letters, and bits for Parquet files.";
 const ADD_LONG: &str = "Add keys or columns
 
 JSON lines (--as jsonl) get keys after the verdicts, and tables (--as csv) and Parquet files columns. \
-                        Several names are separated by commas.";
+                        Several names are separated by commas, and written in the order given.";
 
 #[derive(Debug, Args)]
 #[command(

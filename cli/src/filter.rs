@@ -18,8 +18,8 @@ use std::path::PathBuf;
 const ADD_LONG: &str = "Add columns or keys to the disallowed lines
 
 The values are those of `annotate --add`. Tables and Parquet files get columns, JSON lines keys, \
-                        and other lines columns in front with a TAB after each. The disallowed \
-                        lines are those of --disallowed-to, or of -o with --keep disallowed.";
+                        and other lines columns in front with a TAB after each, in the order given. The \
+                        disallowed lines are those of --disallowed-to, or of -o with --keep disallowed.";
 
 #[derive(Debug, Args)]
 #[command(

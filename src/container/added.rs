@@ -1,10 +1,11 @@
 //! The values that annotating adds to the verdicts.
 
+use crate::agent::Agent;
 use crate::error::Result;
 use crate::filter_lists::{ListDecision, ListMatch};
 use crate::judge::engine::Engine;
 use crate::judge::{CrawlDelayScratch, RefusingLine, RefusingLines, Verdict, VerdictsRef};
-use crate::named_value::named_values;
+use crate::named_value::{NamedValue, named_values};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -58,6 +59,28 @@ impl AddedColumn {
             Self::CrawlDelay | Self::Rule | Self::Line | Self::Agent
         )
     }
+
+    /// Whether its values come from the lines that disallow URLs.
+    pub(crate) fn is_of_line(self) -> bool {
+        matches!(self, Self::Rule | Self::Line | Self::Agent)
+    }
+
+    /// Whether there is a value for each agent.
+    pub(crate) fn is_of_agents(self) -> bool {
+        self.is_in_texts()
+    }
+
+    /// The names of its columns: one, or one for each agent.
+    pub(crate) fn column_names(self, prefix: &str, agents: &[Agent]) -> Vec<String> {
+        if self.is_of_agents() {
+            let names = agents.iter();
+            names
+                .map(|agent| format!("{prefix}{self}_{agent}"))
+                .collect()
+        } else {
+            vec![format!("{prefix}{self}")]
+        }
+    }
 }
 
 named_values! {
@@ -74,50 +97,49 @@ named_values! {
     }
 }
 
-/// The set of added values.
+/// The added values, in the order in which they are written.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AddedColumns {
-    pub origin: bool,
-    pub reason: bool,
-    pub crawl_delay: bool,
-    pub rule: bool,
-    pub line: bool,
-    pub agent: bool,
-    pub list: bool,
-    pub entry: bool,
+    /// Those that were inserted, each once, then `None`.
+    columns: [Option<AddedColumn>; AddedColumn::NAMES.len()],
 }
 
 impl AddedColumns {
+    /// Adds a value after those that there are, or nothing if it is one of them.
     pub(crate) fn insert(&mut self, column: AddedColumn) {
-        match column {
-            AddedColumn::Origin => self.origin = true,
-            AddedColumn::Reason => self.reason = true,
-            AddedColumn::CrawlDelay => self.crawl_delay = true,
-            AddedColumn::Rule => self.rule = true,
-            AddedColumn::Line => self.line = true,
-            AddedColumn::Agent => self.agent = true,
-            AddedColumn::List => self.list = true,
-            AddedColumn::Entry => self.entry = true,
+        if !self.has(column)
+            && let Some(free) = self.columns.iter_mut().find(|column| column.is_none())
+        {
+            *free = Some(column);
         }
     }
 
+    /// The values in their order.
+    pub(crate) fn iter(self) -> impl Iterator<Item = AddedColumn> {
+        self.columns.into_iter().flatten()
+    }
+
+    pub(crate) fn has(self, column: AddedColumn) -> bool {
+        self.columns.contains(&Some(column))
+    }
+
     pub(crate) fn is_empty(self) -> bool {
-        !(self.origin || self.reason || self.crawl_delay || self.has_lines() || self.has_listed())
+        self.columns[0].is_none()
     }
 
     /// Whether values come from verdicts, or belong to agents.
     pub(crate) fn is_of_verdicts(self) -> bool {
-        self.reason || self.crawl_delay || self.has_lines()
+        self.has(AddedColumn::Reason) || self.has(AddedColumn::CrawlDelay) || self.has_lines()
     }
 
     /// Whether values come from filter lists.
     pub(crate) fn has_listed(self) -> bool {
-        self.list || self.entry
+        self.has(AddedColumn::List) || self.has(AddedColumn::Entry)
     }
 
     /// Whether values come from the lines that disallow URLs.
     pub(crate) fn has_lines(self) -> bool {
-        self.rule || self.line || self.agent
+        self.iter().any(AddedColumn::is_of_line)
     }
 }
 
@@ -125,6 +147,8 @@ impl AddedColumns {
 #[derive(Default)]
 pub(crate) struct AddedMemory {
     pub delays: CrawlDelayScratch,
+    /// The text of an origin.
+    pub origin: Vec<u8>,
     lines: RefusingLines,
     /// The texts of entries that named URLs lately, of the lists of one judge.
     entries: HashMap<ListDecision, Arc<str>>,

@@ -1,13 +1,28 @@
 //! Writes added values, as keys of JSON lines or as columns of a table.
 
-use super::added::{AddedColumns, AddedMemory};
+use super::added::{AddedColumn, AddedColumns, AddedMemory};
 use super::value_syntax::ValueSyntax;
 use crate::agent::Agent;
 use crate::error::Result;
 use crate::judge::engine::Engine;
-use crate::judge::{CrawlDelays, Judge, RefusingLine, VerdictsRef};
+use crate::judge::{CrawlDelays, Judge, VerdictsRef};
 use crate::url::Origin;
 use std::io::Write;
+
+/// The values that neighbouring lines share.
+#[derive(Default)]
+pub(super) struct SharedValues {
+    text: Vec<u8>,
+    /// The end of each added value in the text. One that each line has of its own is empty.
+    ends: Vec<usize>,
+}
+
+impl SharedValues {
+    fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+    }
+}
 
 /// Writes the added values. The texts that are the same for all lines are made once.
 pub(super) struct AddedText<'j> {
@@ -28,7 +43,9 @@ impl<'j> AddedText<'j> {
         Some(Self {
             columns,
             engine: judge.engine(),
-            delays: columns.crawl_delay.then(|| CrawlDelays::new(judge)),
+            delays: columns
+                .has(AddedColumn::CrawlDelay)
+                .then(|| CrawlDelays::new(judge)),
             keys: agent_keys(judge.agents()),
         })
     }
@@ -39,131 +56,131 @@ impl<'j> AddedText<'j> {
         let has_lines = self.columns.has_lines()
             && verdicts.reason().is_by_rules()
             && !verdicts.are_all_allowed();
-        has_lines || (self.columns.origin && verdicts.row().is_none())
+        has_lines || (self.columns.has(AddedColumn::Origin) && verdicts.row().is_none())
     }
 
     /// Appends the names of the columns.
     pub(super) fn push_names(&self, agents: &[Agent], names: &mut Vec<String>) {
-        let columns = self.columns;
-        for (is_added, name) in [(columns.origin, "origin"), (columns.reason, "reason")] {
-            if is_added {
-                names.push(format!("robots_{name}"));
-            }
-        }
-        for (is_added, name) in [
-            (columns.crawl_delay, "crawl_delay"),
-            (columns.rule, "rule"),
-            (columns.line, "line"),
-            (columns.agent, "agent"),
-        ] {
-            if is_added {
-                names.extend(agents.iter().map(|agent| format!("robots_{name}_{agent}")));
-            }
-        }
-        for (is_added, name) in [(columns.list, "list"), (columns.entry, "entry")] {
-            if is_added {
-                names.push(format!("robots_{name}"));
-            }
+        for column in self.columns.iter() {
+            names.extend(column.column_names("robots_", agents));
         }
     }
 
-    /// Writes the values that all lines with these verdicts share, after the origin.
+    /// Writes the values that all lines with these verdicts share, each as an entry of `shared`.
     pub(super) fn write_shared(
         &self,
         verdicts: &VerdictsRef<'_>,
         syntax: ValueSyntax,
         memory: &mut AddedMemory,
-        out: &mut Vec<u8>,
+        shared: &mut SharedValues,
     ) -> Result<()> {
-        if self.columns.reason {
-            syntax.begin("reason", out);
-            syntax.text(verdicts.reason().name(), out);
-        }
-        if let Some(delays) = &self.delays {
-            let of_agents = delays.of_agents(verdicts, &mut memory.delays)?;
-            self.write_agents("crawl_delay", syntax, out, |agent, out| {
-                match of_agents.get(agent).copied().flatten() {
-                    // At most twenty digits. Writing to memory never fails.
-                    Some(delay) => drop(write!(out, "{}", delay.as_secs_f64())),
-                    None => syntax.null(out),
+        shared.clear();
+        for column in self.columns.iter() {
+            match column {
+                AddedColumn::Reason => {
+                    let out = &mut shared.text;
+                    syntax.begin("reason", out);
+                    syntax.text(verdicts.reason().name(), out);
                 }
-                Ok(())
-            })?;
-        }
-        Ok(())
-    }
-
-    /// Writes the origin of a URL, whose text goes through `key`.
-    pub(super) fn write_origin(
-        &self,
-        url: &[u8],
-        syntax: ValueSyntax,
-        key: &mut Vec<u8>,
-        out: &mut Vec<u8>,
-    ) {
-        if !self.columns.origin {
-            return;
-        }
-        key.clear();
-        syntax.begin("origin", out);
-        match Origin::append(url, key).then(|| std::str::from_utf8(key)) {
-            Some(Ok(origin)) => syntax.text(origin, out),
-            _ => syntax.null(out),
-        }
-    }
-
-    /// Writes the lines that disallow a URL.
-    pub(super) fn write_lines(
-        &self,
-        url: &[u8],
-        verdicts: &VerdictsRef<'_>,
-        syntax: ValueSyntax,
-        memory: &mut AddedMemory,
-        out: &mut Vec<u8>,
-    ) -> Result<()> {
-        let columns = self.columns;
-        for (is_added, name, write) in [
-            (columns.rule, "rule", write_rule as WriteLine),
-            (columns.line, "line", write_number),
-            (columns.agent, "agent", write_agent),
-        ] {
-            if is_added {
-                self.write_agents(name, syntax, out, |agent, out| {
-                    match memory.refusing_line(self.engine, url, verdicts, agent)? {
-                        Some(line) => write(line, syntax, out),
+                AddedColumn::CrawlDelay => {
+                    self.write_delays(verdicts, syntax, memory, &mut shared.text)?;
+                }
+                AddedColumn::List => {
+                    let out = &mut shared.text;
+                    syntax.begin("list", out);
+                    match verdicts.list_match() {
+                        Some(found) => syntax.text(&found.list_names(), out),
                         None => syntax.null(out),
                     }
-                    Ok(())
-                })?;
+                }
+                AddedColumn::Entry => {
+                    let out = &mut shared.text;
+                    syntax.begin("entry", out);
+                    match verdicts.list_match() {
+                        Some(found) => syntax.text(&memory.entry(found)?, out),
+                        None => syntax.null(out),
+                    }
+                }
+                AddedColumn::Origin
+                | AddedColumn::Rule
+                | AddedColumn::Line
+                | AddedColumn::Agent => {}
             }
+            shared.ends.push(shared.text.len());
         }
         Ok(())
     }
 
-    /// Writes the filter lists that name a URL, and their entry.
-    pub(super) fn write_listed(
+    /// Writes the values of a URL in their order: those of `shared`, and its own.
+    pub(super) fn write(
+        &self,
+        url: &[u8],
+        verdicts: &VerdictsRef<'_>,
+        syntax: ValueSyntax,
+        shared: &SharedValues,
+        memory: &mut AddedMemory,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let mut start = 0;
+        for (column, end) in self.columns.iter().zip(&shared.ends) {
+            match column {
+                AddedColumn::Origin => write_origin(url, syntax, &mut memory.origin, out),
+                AddedColumn::Rule | AddedColumn::Line | AddedColumn::Agent => {
+                    self.write_lines(column, url, verdicts, syntax, memory, out)?;
+                }
+                AddedColumn::Reason
+                | AddedColumn::CrawlDelay
+                | AddedColumn::List
+                | AddedColumn::Entry => out.extend_from_slice(&shared.text[start..*end]),
+            }
+            start = *end;
+        }
+        Ok(())
+    }
+
+    /// Writes the crawl-delay for each agent.
+    fn write_delays(
         &self,
         verdicts: &VerdictsRef<'_>,
         syntax: ValueSyntax,
         memory: &mut AddedMemory,
         out: &mut Vec<u8>,
     ) -> Result<()> {
-        let found = verdicts.list_match();
-        if self.columns.list {
-            syntax.begin("list", out);
-            match &found {
-                Some(found) => syntax.text(&found.list_names(), out),
+        let Some(delays) = &self.delays else {
+            return Ok(());
+        };
+        let of_agents = delays.of_agents(verdicts, &mut memory.delays)?;
+        self.write_agents("crawl_delay", syntax, out, |agent, out| {
+            match of_agents.get(agent).copied().flatten() {
+                // At most twenty digits. Writing to memory never fails.
+                Some(delay) => drop(write!(out, "{}", delay.as_secs_f64())),
                 None => syntax.null(out),
             }
-        }
-        if self.columns.entry {
-            syntax.begin("entry", out);
-            match found {
-                Some(found) => syntax.text(&memory.entry(found)?, out),
-                None => syntax.null(out),
+            Ok(())
+        })
+    }
+
+    /// Writes a part of the line that disallows a URL, for each agent.
+    fn write_lines(
+        &self,
+        part: AddedColumn,
+        url: &[u8],
+        verdicts: &VerdictsRef<'_>,
+        syntax: ValueSyntax,
+        memory: &mut AddedMemory,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        self.write_agents(part.name(), syntax, out, |agent, out| {
+            let line = memory.refusing_line(self.engine, url, verdicts, agent)?;
+            match (line, part) {
+                (None, _) => syntax.null(out),
+                // Writing to memory never fails.
+                (Some(line), AddedColumn::Line) => drop(write!(out, "{}", line.number)),
+                (Some(line), AddedColumn::Agent) => syntax.text(&line.agent, out),
+                (Some(line), _) => syntax.text(&line.text, out),
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Writes a value for each agent.
@@ -192,20 +209,14 @@ impl<'j> AddedText<'j> {
     }
 }
 
-/// Writes a part of the line that disallows a URL.
-type WriteLine = fn(&RefusingLine, ValueSyntax, &mut Vec<u8>);
-
-fn write_rule(line: &RefusingLine, syntax: ValueSyntax, out: &mut Vec<u8>) {
-    syntax.text(&line.text, out);
-}
-
-fn write_number(line: &RefusingLine, _: ValueSyntax, out: &mut Vec<u8>) {
-    // Writing to memory never fails.
-    let _ = write!(out, "{}", line.number);
-}
-
-fn write_agent(line: &RefusingLine, syntax: ValueSyntax, out: &mut Vec<u8>) {
-    syntax.text(&line.agent, out);
+/// Writes the origin of a URL.
+fn write_origin(url: &[u8], syntax: ValueSyntax, key: &mut Vec<u8>, out: &mut Vec<u8>) {
+    key.clear();
+    syntax.begin("origin", out);
+    match Origin::append(url, key).then(|| std::str::from_utf8(key)) {
+        Some(Ok(origin)) => syntax.text(origin, out),
+        _ => syntax.null(out),
+    }
 }
 
 /// The JSON text before each agent's value.

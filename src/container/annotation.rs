@@ -1,7 +1,7 @@
 //! Writes the verdicts of each line of a block, in one of the four forms, or only added values.
 
 use super::added::{AddedColumns, AddedMemory};
-use super::added_text::AddedText;
+use super::added_text::{AddedText, SharedValues};
 use super::criterion::Criterion;
 use super::form::LineForm;
 use super::judged_records::{RecordUrls, judge_records};
@@ -245,10 +245,8 @@ pub(crate) struct WriteScratch {
 #[derive(Default)]
 struct AddedScratch {
     values: AddedMemory,
-    /// The text of the values that all lines of a run share.
-    shared: Vec<u8>,
-    /// An origin.
-    key: Vec<u8>,
+    /// The values that all lines of a run share.
+    shared: SharedValues,
 }
 
 impl<'s> AnnotateScratch<'s> {
@@ -389,7 +387,6 @@ impl<'a> AnnotationWriter<'a> {
         syntax: ValueSyntax,
         memory: &mut AddedScratch,
     ) -> Result<bool> {
-        memory.shared.clear();
         let Some(added) = &self.added else {
             return Ok(false);
         };
@@ -409,10 +406,8 @@ impl<'a> AnnotationWriter<'a> {
         let Some(added) = &self.added else {
             return Ok(());
         };
-        added.write_origin(url, syntax, &mut memory.key, out);
-        out.extend_from_slice(&memory.shared);
-        added.write_lines(url, verdicts, syntax, &mut memory.values, out)?;
-        added.write_listed(verdicts, syntax, &mut memory.values, out)
+        let AddedScratch { values, shared } = memory;
+        added.write(url, verdicts, syntax, shared, values, out)
     }
 
     /// Writes the preferences of a robots.txt, combined with the statements of a response if there

@@ -184,7 +184,7 @@ impl<'j> Job<'j> {
     /// lines, columns to Parquet files, and columns before other lines, with the delimiter of
     /// a table or else a TAB. Its other records stay unchanged. For WARC files it is an error.
     ///
-    /// Keys and columns follow the verdicts, in the order of [`AddedColumn`]. An input with keys of
+    /// Keys and columns follow the verdicts, in the order given here. An input with keys of
     /// the same names keeps them, as with `robots`; an input with such a column is an error.
     ///
     /// ```

@@ -2,7 +2,7 @@
 //! of verdicts, and a filter to disallowed rows.
 
 use crate::agent::Agent;
-use crate::container::added::{AddedColumns, AddedMemory};
+use crate::container::added::{AddedColumn, AddedColumns, AddedMemory};
 use crate::container::judged_records::RecordUrls;
 use crate::error::Result;
 use crate::judge::{CrawlDelays, Judge, Reason, RefusingLine, VerdictsRef};
@@ -45,7 +45,9 @@ impl<'j> ColumnAdder<'j> {
         Self {
             columns,
             judge,
-            delays: columns.crawl_delay.then(|| CrawlDelays::new(judge)),
+            delays: columns
+                .has(AddedColumn::CrawlDelay)
+                .then(|| CrawlDelays::new(judge)),
         }
     }
 
@@ -56,42 +58,16 @@ impl<'j> ColumnAdder<'j> {
         name: Option<&str>,
     ) -> Result<Vec<TypePtr>> {
         let prefix = verdicts.prefix(name);
-        let text = |name: &str| {
-            let name = format!("{prefix}{name}");
-            optional_field(&name, PhysicalType::BYTE_ARRAY, Some(LogicalType::String))
-        };
         let mut fields = Vec::new();
-        if self.columns.origin {
-            fields.push(text("origin")?);
-        }
-        if self.columns.reason {
-            fields.push(text("reason")?);
-        }
-        for agent in self.delayed_agents() {
-            let name = format!("{prefix}crawl_delay_{agent}");
-            fields.push(optional_field(&name, PhysicalType::DOUBLE, None)?);
-        }
-        for agent in self.agents_with_lines() {
-            if self.columns.rule {
-                fields.push(text(&format!("rule_{agent}"))?);
+        for column in self.columns.iter() {
+            let (physical, logical) = match column {
+                AddedColumn::CrawlDelay => (PhysicalType::DOUBLE, None),
+                AddedColumn::Line => (PhysicalType::INT32, None),
+                _ => (PhysicalType::BYTE_ARRAY, Some(LogicalType::String)),
+            };
+            for name in column.column_names(&prefix, self.judge.agents()) {
+                fields.push(optional_field(&name, physical, logical.clone())?);
             }
-        }
-        for agent in self.agents_with_lines() {
-            if self.columns.line {
-                let name = format!("{prefix}line_{agent}");
-                fields.push(optional_field(&name, PhysicalType::INT32, None)?);
-            }
-        }
-        for agent in self.agents_with_lines() {
-            if self.columns.agent {
-                fields.push(text(&format!("agent_{agent}"))?);
-            }
-        }
-        if self.columns.list {
-            fields.push(text("list")?);
-        }
-        if self.columns.entry {
-            fields.push(text("entry")?);
         }
         Ok(fields)
     }
@@ -114,14 +90,14 @@ impl<'j> ColumnAdder<'j> {
 
     /// Columns of nulls for a batch of rows.
     pub(super) fn batch(&self, rows: usize) -> AddedBatch {
-        let rows_if = |is_added| if is_added { rows } else { 0 };
+        let rows_if = |column| if self.columns.has(column) { rows } else { 0 };
         AddedBatch {
-            origins: vec![None; rows_if(self.columns.origin)],
-            reasons: vec![None; rows_if(self.columns.reason)],
+            origins: vec![None; rows_if(AddedColumn::Origin)],
+            reasons: vec![None; rows_if(AddedColumn::Reason)],
             delays: vec![vec![None; rows]; self.delayed_agents().len()],
             lines: vec![vec![None; rows]; self.agents_with_lines().len()],
-            lists: vec![None; rows_if(self.columns.list)],
-            entries: vec![None; rows_if(self.columns.entry)],
+            lists: vec![None; rows_if(AddedColumn::List)],
+            entries: vec![None; rows_if(AddedColumn::Entry)],
             columns: self.columns,
         }
     }
@@ -217,48 +193,54 @@ impl AddedBatch {
     /// Encodes the columns, in the order of [`ColumnAdder::fields`].
     pub(super) fn write(&self, writers: &mut [ChunkWriter]) -> Result<()> {
         let mut writers = writers.iter_mut();
-        if !self.origins.is_empty() {
-            write_texts(writers.next(), &self.origins, ByteArray::clone)?;
-        }
-        if !self.reasons.is_empty() {
-            write_texts(writers.next(), &self.reasons, |reason| {
-                Bytes::from_static(reason.name().as_bytes()).into()
-            })?;
-        }
-        for delays in &self.delays {
-            let Some(ColumnWriter::DoubleColumnWriter(writer)) =
-                writers.next().map(|chunk| &mut chunk.writer)
-            else {
-                return bad("a column of crawl-delays has another type");
-            };
-            let values: Vec<f64> = delays.iter().copied().flatten().collect();
-            writer
-                .write_batch(&values, Some(&levels(delays)), None)
-                .map_err(table_error)?;
-        }
-        if self.columns.rule {
-            for lines in &self.lines {
-                write_texts(writers.next(), lines, |line| text_of(&line.text))?;
+        for column in self.columns.iter() {
+            match column {
+                AddedColumn::Origin => {
+                    write_texts(writers.next(), &self.origins, ByteArray::clone)?;
+                }
+                AddedColumn::Reason => write_texts(writers.next(), &self.reasons, |reason| {
+                    Bytes::from_static(reason.name().as_bytes()).into()
+                })?,
+                AddedColumn::CrawlDelay => {
+                    for delays in &self.delays {
+                        write_delays(writers.next(), delays)?;
+                    }
+                }
+                AddedColumn::Rule => {
+                    for lines in &self.lines {
+                        write_texts(writers.next(), lines, |line| text_of(&line.text))?;
+                    }
+                }
+                AddedColumn::Line => {
+                    for lines in &self.lines {
+                        write_numbers(writers.next(), lines)?;
+                    }
+                }
+                AddedColumn::Agent => {
+                    for lines in &self.lines {
+                        write_texts(writers.next(), lines, |line| text_of(&line.agent))?;
+                    }
+                }
+                AddedColumn::List => {
+                    write_texts(writers.next(), &self.lists, ByteArray::clone)?;
+                }
+                AddedColumn::Entry => write_texts(writers.next(), &self.entries, text_of)?,
             }
-        }
-        if self.columns.line {
-            for lines in &self.lines {
-                write_numbers(writers.next(), lines)?;
-            }
-        }
-        if self.columns.agent {
-            for lines in &self.lines {
-                write_texts(writers.next(), lines, |line| text_of(&line.agent))?;
-            }
-        }
-        if !self.lists.is_empty() {
-            write_texts(writers.next(), &self.lists, ByteArray::clone)?;
-        }
-        if !self.entries.is_empty() {
-            write_texts(writers.next(), &self.entries, text_of)?;
         }
         Ok(())
     }
+}
+
+fn write_delays(chunk: Option<&mut ChunkWriter>, delays: &[Option<f64>]) -> Result<()> {
+    let Some(ColumnWriter::DoubleColumnWriter(writer)) = chunk.map(|chunk| &mut chunk.writer)
+    else {
+        return bad("a column of crawl-delays has another type");
+    };
+    let values: Vec<f64> = delays.iter().copied().flatten().collect();
+    writer
+        .write_batch(&values, Some(&levels(delays)), None)
+        .map(drop)
+        .map_err(table_error)
 }
 
 fn retain<T>(column: &mut Vec<T>, is_kept: &[bool]) {
