@@ -1,6 +1,6 @@
 //! The values of `annotate --add`: those of single URLs, and the join key of exported tables.
 
-use crate::command::{checkout, robosieve_with, words};
+use crate::command::{assert_has, checkout, robosieve_with, words};
 use crate::snapshots::{compile_robots, judge_for};
 use crate::test_dir::TestDir;
 use robosieve::job::{AddedColumn, Form, Input, Job, Output};
@@ -206,6 +206,150 @@ fn origins_of_neighbouring_lines_are_their_own() {
     assert_eq!(expected[0], Some("http://a\"b.example"));
 }
 
+/// A second key of the same name would hide the first, or the verdicts.
+#[test]
+fn keys_and_columns_that_are_there_are_refused() {
+    let dir = TestDir::new();
+    dir.write(
+        "s",
+        compile_robots("https://a.example", b"user-agent: *\ndisallow: /x"),
+    );
+    let object = |keys: &str| format!("{{\"url\":\"https://a.example/x\",{keys}}}\n");
+    dir.write(
+        "robots.jsonl",
+        "{\"url\":\"https://a.example/\"}\n".to_owned() + &object("\"robots\":7"),
+    );
+    dir.write(
+        "reason.jsonl",
+        object("\"n\":{\"robots\":1},\"robots_reason\":7"),
+    );
+    dir.write("license.jsonl", object("\"robots_license\":[]"));
+    dir.write("robots.csv", "url,Robots_A\nhttps://a.example/x,1\n");
+    dir.write("robots.tsv", "url\trobots_reason\nhttps://a.example/x\t1\n");
+    let annotate = "annotate -q -s s -a a --as";
+    let filter = "filter -q -s s -a a --keep disallowed --disallowed-add";
+    let [key, column] = ["key", "column"].map(|what| format!("there is a {what} "));
+    let again = "already; give the new one another name (--as-name NAME)";
+    let leave = "already; rename it, or leave out the new one (--disallowed-add)";
+    for (line, file, what, name, advice) in [
+        (
+            format!("{annotate} jsonl"),
+            "robots.jsonl",
+            &key,
+            "robots",
+            again,
+        ),
+        (
+            format!("{annotate} jsonl --add reason"),
+            "reason.jsonl",
+            &key,
+            "robots_reason",
+            again,
+        ),
+        (
+            format!("{annotate} jsonl --preferences"),
+            "license.jsonl",
+            &key,
+            "robots_license",
+            again,
+        ),
+        (
+            format!("{annotate} csv"),
+            "robots.csv",
+            &column,
+            "robots_a",
+            again,
+        ),
+        (
+            format!("{annotate} csv --add reason"),
+            "robots.tsv",
+            &column,
+            "robots_reason",
+            again,
+        ),
+        (
+            format!("{filter} reason"),
+            "reason.jsonl",
+            &key,
+            "robots_reason",
+            leave,
+        ),
+        (
+            format!("{filter} reason"),
+            "robots.tsv",
+            &column,
+            "robots_reason",
+            leave,
+        ),
+    ] {
+        let ran = dir.run_line(&format!("{line} {file}"));
+        ran.refused(&format!("{file}: {what}{name:?} {advice}"));
+    }
+    // Keys and columns of other names, and of inner objects, are no obstacle.
+    dir.done_line(&format!("{annotate} jsonl reason.jsonl"));
+    dir.done_line(&format!("{annotate} csv --add origin robots.tsv"));
+    dir.done_line(&format!("{filter} origin robots.jsonl"));
+    // Another name.
+    let named = dir.stdout_of(&format!(
+        "{annotate} jsonl --as-name may --add reason --preferences robots.jsonl"
+    ));
+    assert_has(
+        &named,
+        "\"robots\":7,\"may\":{\"a\":\"disallowed\"},\"may_reason\":\"rules\",\"may_preferences\":{",
+    );
+    assert_has(&named, "\"may_license\":[]");
+    let named = dir.stdout_of(&format!(
+        "{annotate} csv --as-name may_ --add reason robots.csv"
+    ));
+    assert_eq!(
+        named,
+        "may_a,may_reason,url,Robots_A\ndisallowed,rules,https://a.example/x,1\n"
+    );
+    for (options, message) in [
+        (
+            "letters --as-name may",
+            "the form letters has no name; only columns",
+        ),
+        (
+            "jsonl --as-name line",
+            "the key \"line\" is that of a line which is not an object",
+        ),
+    ] {
+        dir.run_line(&format!("{annotate} {options} robots.csv"))
+            .refused(message);
+    }
+    // The output is annotated again under another name only.
+    dir.done_line(&format!("{annotate} jsonl reason.jsonl -o once.jsonl"));
+    dir.run_line(&format!("{annotate} jsonl once.jsonl"))
+        .refused("once.jsonl: there is a key \"robots\" already");
+    dir.done_line(&format!("{annotate} jsonl --as-name again once.jsonl"));
+}
+
+#[test]
+fn agents_that_are_named_twice_have_no_keys_and_columns() {
+    let dir = TestDir::new();
+    dir.write(
+        "s",
+        compile_robots("https://a.example", b"user-agent: *\ndisallow: /x"),
+    );
+    dir.write("in.csv", "url\nhttps://a.example/x\n");
+    let twice =
+        "the agent A is named twice, so two columns or keys would have one name; name it once";
+    for options in ["--as jsonl", "--as csv"] {
+        let line = format!("annotate -q -s s -a a,b,A {options} in.csv");
+        dir.run_line(&line).refused(twice);
+    }
+    let filter = "filter -q -s s -a a,A --keep disallowed in.csv";
+    dir.run_line(&format!("{filter} --disallowed-add rule"))
+        .refused(twice);
+    dir.done_line(&format!("{filter} --disallowed-add reason"));
+    // Letters and digits have places, not names.
+    assert_eq!(
+        dir.stdout_of("annotate -q -s s -a a,A --as mask in.csv"),
+        "00\n"
+    );
+}
+
 #[test]
 fn objects_and_columns_get_the_keys_too() {
     let dir = TestDir::new();
@@ -216,8 +360,8 @@ fn objects_and_columns_get_the_keys_too() {
     for (name, text, expected) in [
         (
             "in.jsonl",
-            "{\"url\": \"https://a.example/\", \"robots_reason\": 7}\n",
-            format!("{{\"url\": \"https://a.example/\", \"robots_reason\": 7,{verdict},{keys}}}\n"),
+            "{\"url\": \"https://a.example/\", \"reason\": 7}\n",
+            format!("{{\"url\": \"https://a.example/\", \"reason\": 7,{verdict},{keys}}}\n"),
         ),
         (
             "in.csv",

@@ -591,7 +591,7 @@ fn impossible_runs_are_explained_and_write_nothing() {
         "annotate -s s -a one in.parquet --column n -o new | column \"n\" holds INT64",
         "filter -s s -a one in.parquet --column tags.list.element -o new | repeated",
         "annotate -s s -a one other.parquet -o new | --as-name",
-        "annotate -s s -a one,One --as int8 in.parquet -o new | --as-name",
+        "annotate -s s -a one,One --as int8 in.parquet -o new | the agent One is named twice",
         "annotate -s s -a one in.parquet other.parquet -o new | \
          its columns differ from those of in.parquet",
         "annotate -s s -a one in.parquet list -o new | some inputs are Parquet",
@@ -604,7 +604,7 @@ fn impossible_runs_are_explained_and_write_nothing() {
         "annotate -s s -a one --field 1 in.parquet -o new | have names",
         "filter -s s -a one --json-key page in.parquet -o new | \
          name the column of the URLs with --field NAME",
-        "annotate -s s -a one --as-name x list -o new | added to Parquet files have a name",
+        "annotate -s s -a one --as-name x list -o new | the form letters has no name",
     ];
     for row in cases.into_iter().chain([&*many]) {
         let [args, expected] = cells(row);

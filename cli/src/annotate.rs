@@ -65,9 +65,10 @@ pub(crate) struct AnnotateArgs {
     /// and header fields of WARC responses.
     #[arg(long, help_heading = COMMON)]
     pub preferences: bool,
-    /// Name of the Parquet column of bits, or name prefix of the columns per agent
+    /// Name of the Parquet column of bits, or of the JSON key, or name prefix of the columns per agent
     ///
-    /// The defaults are robots_allowed and robots_.
+    /// The defaults are robots_allowed, robots and robots_. The keys and columns of --add begin with
+    /// it too.
     #[arg(long, value_name = "NAME", help_heading = COMMON, hide_short_help = true)]
     pub as_name: Option<String>,
 }

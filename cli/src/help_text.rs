@@ -271,8 +271,8 @@ With --as jsonl, --add origin,reason,crawl_delay,rule,line,agent adds the keys \
 value for each agent. rule, line and agent are the line of the robots.txt that disallows the URL, its \
 number, and the name by which the agent obeys it. Parquet files, and tables with --as csv, get columns \
 of these names, such as robots_origin, and robots_rule_AGENT for each agent. \
-origin is the key of the tables of `robosieve export`. With --as-name NAME the columns begin with \
-NAME. list and entry are the names of the lists of --lists or --block that name a URL, with commas \
+origin is the key of the tables of `robosieve export`. With --as-name NAME the keys and columns \
+begin with NAME. list and entry are the names of the lists of --lists or --block that name a URL, with commas \
 between them, and their entry. The letters stay those of the robots.txt; the summary counts such \
 lines as listed only. Without -s there are no verdicts.
 

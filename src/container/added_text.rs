@@ -1,7 +1,7 @@
 //! Writes added values, as keys of JSON lines or as columns of a table.
 
 use super::added::{AddedColumn, AddedColumns, AddedMemory};
-use super::value_syntax::ValueSyntax;
+use super::value_syntax::{ValueSyntax, key_text};
 use crate::agent::Agent;
 use crate::error::Result;
 use crate::judge::engine::Engine;
@@ -26,7 +26,10 @@ impl SharedValues {
 
 /// Writes the added values. The texts that are the same for all lines are made once.
 pub(super) struct AddedText<'j> {
-    columns: AddedColumns,
+    columns: Vec<NamedColumn>,
+    /// Whether lines of robots.txt files are written, and origins.
+    has_lines: bool,
+    has_origins: bool,
     engine: &'j Engine<'j>,
     /// Set if crawl-delays are written.
     delays: Option<CrawlDelays<'j>>,
@@ -34,14 +37,26 @@ pub(super) struct AddedText<'j> {
     keys: Vec<String>,
 }
 
+/// A value, and the JSON text of its key.
+struct NamedColumn {
+    column: AddedColumn,
+    key: String,
+}
+
 impl<'j> AddedText<'j> {
-    /// `None` if nothing is added.
-    pub(super) fn new(columns: AddedColumns, judge: &'j Judge) -> Option<Self> {
+    /// `None` if nothing is added. The names of keys begin with `prefix`.
+    pub(super) fn new(columns: AddedColumns, judge: &'j Judge, prefix: &str) -> Option<Self> {
         if columns.is_empty() {
             return None;
         }
+        let named = columns.iter().map(|column| NamedColumn {
+            column,
+            key: key_text(&format!("{prefix}{column}")),
+        });
         Some(Self {
-            columns,
+            columns: named.collect(),
+            has_lines: columns.has_lines(),
+            has_origins: columns.has(AddedColumn::Origin),
             engine: judge.engine(),
             delays: columns
                 .has(AddedColumn::CrawlDelay)
@@ -53,17 +68,9 @@ impl<'j> AddedText<'j> {
     /// Whether each line of a run with these verdicts has a text of its own. Lines of one origin
     /// share all but the line that disallows them.
     pub(super) fn is_per_line(&self, verdicts: &VerdictsRef<'_>) -> bool {
-        let has_lines = self.columns.has_lines()
-            && verdicts.reason().is_by_rules()
-            && !verdicts.are_all_allowed();
-        has_lines || (self.columns.has(AddedColumn::Origin) && verdicts.row().is_none())
-    }
-
-    /// Appends the names of the columns.
-    pub(super) fn push_names(&self, agents: &[Agent], names: &mut Vec<String>) {
-        for column in self.columns.iter() {
-            names.extend(column.column_names("robots_", agents));
-        }
+        let has_lines =
+            self.has_lines && verdicts.reason().is_by_rules() && !verdicts.are_all_allowed();
+        has_lines || (self.has_origins && verdicts.row().is_none())
     }
 
     /// Writes the values that all lines with these verdicts share, each as an entry of `shared`.
@@ -75,19 +82,19 @@ impl<'j> AddedText<'j> {
         shared: &mut SharedValues,
     ) -> Result<()> {
         shared.clear();
-        for column in self.columns.iter() {
+        for NamedColumn { column, key } in &self.columns {
             match column {
                 AddedColumn::Reason => {
                     let out = &mut shared.text;
-                    syntax.begin("reason", out);
+                    syntax.begin(key, out);
                     syntax.text(verdicts.reason().name(), out);
                 }
                 AddedColumn::CrawlDelay => {
-                    self.write_delays(verdicts, syntax, memory, &mut shared.text)?;
+                    self.write_delays(key, verdicts, syntax, memory, &mut shared.text)?;
                 }
                 AddedColumn::List => {
                     let out = &mut shared.text;
-                    syntax.begin("list", out);
+                    syntax.begin(key, out);
                     match verdicts.list_match() {
                         Some(found) => syntax.text(&found.list_names(), out),
                         None => syntax.null(out),
@@ -95,7 +102,7 @@ impl<'j> AddedText<'j> {
                 }
                 AddedColumn::Entry => {
                     let out = &mut shared.text;
-                    syntax.begin("entry", out);
+                    syntax.begin(key, out);
                     match verdicts.list_match() {
                         Some(found) => syntax.text(&memory.entry(found)?, out),
                         None => syntax.null(out),
@@ -122,11 +129,13 @@ impl<'j> AddedText<'j> {
         out: &mut Vec<u8>,
     ) -> Result<()> {
         let mut start = 0;
-        for (column, end) in self.columns.iter().zip(&shared.ends) {
-            match column {
-                AddedColumn::Origin => write_origin(url, syntax, &mut memory.origin, out),
+        for (named, end) in self.columns.iter().zip(&shared.ends) {
+            match named.column {
+                AddedColumn::Origin => {
+                    write_origin(&named.key, url, syntax, &mut memory.origin, out);
+                }
                 AddedColumn::Rule | AddedColumn::Line | AddedColumn::Agent => {
-                    self.write_lines(column, url, verdicts, syntax, memory, out)?;
+                    self.write_lines(named, url, verdicts, syntax, memory, out)?;
                 }
                 AddedColumn::Reason
                 | AddedColumn::CrawlDelay
@@ -141,6 +150,7 @@ impl<'j> AddedText<'j> {
     /// Writes the crawl-delay for each agent.
     fn write_delays(
         &self,
+        key: &str,
         verdicts: &VerdictsRef<'_>,
         syntax: ValueSyntax,
         memory: &mut AddedMemory,
@@ -150,7 +160,7 @@ impl<'j> AddedText<'j> {
             return Ok(());
         };
         let of_agents = delays.of_agents(verdicts, &mut memory.delays)?;
-        self.write_agents("crawl_delay", syntax, out, |agent, out| {
+        self.write_agents(key, syntax, out, |agent, out| {
             match of_agents.get(agent).copied().flatten() {
                 // At most twenty digits. Writing to memory never fails.
                 Some(delay) => drop(write!(out, "{}", delay.as_secs_f64())),
@@ -163,16 +173,16 @@ impl<'j> AddedText<'j> {
     /// Writes a part of the line that disallows a URL, for each agent.
     fn write_lines(
         &self,
-        part: AddedColumn,
+        named: &NamedColumn,
         url: &[u8],
         verdicts: &VerdictsRef<'_>,
         syntax: ValueSyntax,
         memory: &mut AddedMemory,
         out: &mut Vec<u8>,
     ) -> Result<()> {
-        self.write_agents(part.name(), syntax, out, |agent, out| {
+        self.write_agents(&named.key, syntax, out, |agent, out| {
             let line = memory.refusing_line(self.engine, url, verdicts, agent)?;
-            match (line, part) {
+            match (line, named.column) {
                 (None, _) => syntax.null(out),
                 // Writing to memory never fails.
                 (Some(line), AddedColumn::Line) => drop(write!(out, "{}", line.number)),
@@ -186,19 +196,19 @@ impl<'j> AddedText<'j> {
     /// Writes a value for each agent.
     fn write_agents(
         &self,
-        name: &str,
+        key_text: &str,
         syntax: ValueSyntax,
         out: &mut Vec<u8>,
         mut write: impl FnMut(usize, &mut Vec<u8>) -> Result<()>,
     ) -> Result<()> {
         if syntax == ValueSyntax::Keys {
-            syntax.begin(name, out);
+            syntax.begin(key_text, out);
             out.push(b'{');
         }
         for (agent, key) in self.keys.iter().enumerate() {
             match syntax {
                 ValueSyntax::Keys => out.extend_from_slice(key.as_bytes()),
-                ValueSyntax::Columns(_) => syntax.begin(name, out),
+                ValueSyntax::Columns(_) => syntax.begin(key_text, out),
             }
             write(agent, out)?;
         }
@@ -210,10 +220,16 @@ impl<'j> AddedText<'j> {
 }
 
 /// Writes the origin of a URL.
-fn write_origin(url: &[u8], syntax: ValueSyntax, key: &mut Vec<u8>, out: &mut Vec<u8>) {
-    key.clear();
-    syntax.begin("origin", out);
-    match Origin::append(url, key).then(|| std::str::from_utf8(key)) {
+fn write_origin(
+    key: &str,
+    url: &[u8],
+    syntax: ValueSyntax,
+    origin: &mut Vec<u8>,
+    out: &mut Vec<u8>,
+) {
+    origin.clear();
+    syntax.begin(key, out);
+    match Origin::append(url, origin).then(|| std::str::from_utf8(origin)) {
         Some(Ok(origin)) => syntax.text(origin, out),
         _ => syntax.null(out),
     }

@@ -8,7 +8,7 @@ use super::judged_records::{RecordUrls, judge_records};
 use super::preference_text::PreferenceText;
 use super::value_syntax::ValueSyntax;
 use crate::agent::Agent;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::file_format::without_mark;
 use crate::judge::emitter::Joined;
 use crate::judge::engine::{Engine, Scratch};
@@ -21,7 +21,11 @@ use crate::pipeline::{Destination, FilterStats};
 use crate::preferences::{ResponsePreferences, ResponseStatements};
 use crate::records::{RecordFormat, table_head, without_end};
 use bstr::ByteSlice;
+use memchr::memmem::Finder;
+use serde::Deserialize;
 use serde::de::IgnoredAny;
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::io::Write;
 
 /// Judges blocks and annotates their lines.
@@ -45,7 +49,6 @@ impl<'s> Annotator<'_, 's> {
         let mut out = std::mem::take(&mut block.annotated);
         out.clear();
         let agents = self.judge.agents().len();
-        let data = block.data();
         let mut stats = block.new_stats();
         stats.agent_allowed.resize(agents, 0);
         let syntax = self.writer.syntax(block)?;
@@ -53,7 +56,7 @@ impl<'s> Annotator<'_, 's> {
             BlockKind::Lines => {
                 self.write_lines(block, responses, syntax, scratch, &mut stats, &mut out)?
             }
-            BlockKind::Header => self.writer.write_header(data, syntax, &mut out),
+            BlockKind::Header => self.writer.write_header(block, syntax, &mut out)?,
             BlockKind::LongLineStart | BlockKind::LongLineRest => self.write_long(
                 block,
                 syntax,
@@ -127,6 +130,7 @@ impl<'s> Annotator<'_, 's> {
             text,
         } = memory;
         let writer = &self.writer;
+        writer.refuse_existing_keys(block, run.lines)?;
         let verdicts = &run.verdicts;
         let data = block.data();
         let format = block.format.as_deref();
@@ -266,10 +270,15 @@ pub(crate) struct AnnotationWriter<'a> {
     has_verdicts: bool,
     /// The agents' names, separated by commas.
     names: String,
-    /// The JSON text before each agent's verdict.
+    /// The JSON text before the verdicts, and before that of each agent.
+    verdicts_key: String,
     keys: Vec<String>,
-    /// The names of the columns of a table.
-    columns: Vec<String>,
+    /// The names of the columns of a table, or of the new keys of an object.
+    new_names: Vec<String>,
+    /// Finds objects that may have a key of these names.
+    key_finder: Finder<'static>,
+    /// The remedy for a record that has one already.
+    if_existing: Remedy,
     added: Option<AddedText<'a>>,
     preferences: Option<PreferenceText>,
 }
@@ -280,7 +289,15 @@ impl<'a> AnnotationWriter<'a> {
         judge: &'a Judge,
         added: AddedColumns,
         preferences: bool,
+        name: Option<&str>,
     ) -> Self {
+        // A name is that of the key with the verdicts of all agents, but the start of the names of
+        // columns, which agents have each.
+        let key = name.unwrap_or("robots");
+        let prefix = match (form, name) {
+            (LineForm::Csv, Some(prefix)) => prefix.to_owned(),
+            _ => format!("{key}_"),
+        };
         let names: Vec<String> = judge.agents().iter().map(Agent::to_string).collect();
         let mut keys = Vec::with_capacity(names.len());
         for (i, name) in names.iter().enumerate() {
@@ -288,19 +305,33 @@ impl<'a> AnnotationWriter<'a> {
             let name = serde_json::Value::from(name.as_str());
             keys.push(format!("{separator}{name}:\""));
         }
-        let preferences = preferences.then(|| PreferenceText::new(form, &names));
-        let added = AddedText::new(added, judge);
-        let mut columns: Vec<String> = names.iter().map(|name| format!("robots_{name}")).collect();
-        if let Some(added) = &added {
-            added.push_names(judge.agents(), &mut columns);
+        let preferences = preferences.then(|| PreferenceText::new(form, &names, &prefix));
+        let has_verdicts = !judge.agents().is_empty();
+        let mut new_names = Vec::new();
+        if form == LineForm::Jsonl {
+            new_names.extend(has_verdicts.then(|| key.to_owned()));
+            new_names.extend(added.iter().map(|column| format!("{prefix}{column}")));
+            if preferences.is_some() {
+                new_names.extend(["preferences", "license"].map(|name| format!("{prefix}{name}")));
+            }
+        } else {
+            new_names.extend(names.iter().map(|name| format!("{prefix}{name}")));
+            for column in added.iter() {
+                new_names.extend(column.column_names(&prefix, judge.agents()));
+            }
         }
+        let quoted = serde_json::Value::from(key).to_string();
+        let key_start = quoted.trim_end_matches('"');
         Self {
             form,
-            has_verdicts: !judge.agents().is_empty(),
+            has_verdicts,
+            verdicts_key: format!("{quoted}:{{"),
             keys,
             names: names.join(","),
-            columns,
-            added,
+            new_names,
+            key_finder: Finder::new(key_start).into_owned(),
+            if_existing: Remedy::RenameColumn,
+            added: AddedText::new(added, judge, &prefix),
             preferences,
         }
     }
@@ -308,10 +339,71 @@ impl<'a> AnnotationWriter<'a> {
     /// A writer of added values without verdicts, as columns of a table (also of lines without
     /// columns) or as keys of objects.
     fn without_verdicts(form: LineForm, judge: &'a Judge, added: AddedColumns) -> Self {
-        let mut writer = Self::new(form, judge, added, false);
+        let mut writer = Self::new(form, judge, added, false, None);
+        let verdicts = match form {
+            LineForm::Jsonl => usize::from(writer.has_verdicts),
+            _ => judge.agents().len(),
+        };
+        writer.new_names.drain(..verdicts);
         writer.has_verdicts = false;
-        writer.columns.drain(..judge.agents().len());
+        writer.if_existing = Remedy::LeaveColumnOut;
         writer
+    }
+
+    /// Refuses objects that have a new key already: a second one would hide the first from readers.
+    ///
+    /// A key that is written with escapes is not found.
+    fn refuse_existing_keys(&self, block: &LineBlock, lines: LineRun<'_>) -> Result<()> {
+        let is_object = block
+            .format
+            .as_deref()
+            .is_some_and(RecordFormat::are_objects);
+        if self.form != LineForm::Jsonl || !is_object {
+            return Ok(());
+        }
+        // Few objects have the text of a key, so nearly all lines cost one search.
+        let text = &block.data()[lines.start..lines.ends.last().copied().unwrap_or(lines.start)];
+        if self.key_finder.find(text).is_none() {
+            return Ok(());
+        }
+        for line in lines.ranges() {
+            let line = without_mark(&block.data()[line]);
+            // A line that is not an object becomes the value of a new one.
+            let Ok(keys) = serde_json::from_slice::<ObjectKeys<'_>>(line) else {
+                continue;
+            };
+            if let Some(name) = self.new_names.iter().find(|name| keys.contains(name)) {
+                return Err(self.existing(block, "key", name));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a header that has the name of a new column already. Some readers ignore case.
+    fn refuse_existing_columns(&self, block: &LineBlock) -> Result<()> {
+        let Some(format) = block.format.as_deref() else {
+            return Ok(());
+        };
+        let names = format.column_names(table_head(block.data()));
+        let is_there = |new: &&String| {
+            let mut names = names.iter();
+            names.any(|name| name.trim_ascii().eq_ignore_ascii_case(new.as_bytes()))
+        };
+        match self.new_names.iter().find(is_there) {
+            Some(name) => Err(self.existing(block, "column", name)),
+            None => Ok(()),
+        }
+    }
+
+    /// The error of a column or a key that is there already.
+    fn existing(&self, block: &LineBlock, what: &str, name: &str) -> Error {
+        let advice = match self.if_existing {
+            Remedy::LeaveColumnOut => "rename it, or leave out the new one",
+            _ => "give the new one another name",
+        };
+        let what = format!("there is a {what} {name:?} already; {advice}");
+        let err = block.error(ErrorKind::BadList(what));
+        err.with_remedy(self.if_existing)
     }
 
     /// Writes the verdicts of a line. They precede the line; in JSON they follow it.
@@ -340,7 +432,7 @@ impl<'a> AnnotationWriter<'a> {
             }
             LineForm::Jsonl => {
                 // Names of verdicts need no escapes, and the keys are escaped once for all lines.
-                out.extend_from_slice(b"\"robots\":{");
+                out.extend_from_slice(self.verdicts_key.as_bytes());
                 for (key, verdict) in self.keys.iter().zip(verdicts.iter()) {
                     out.extend_from_slice(key.as_bytes());
                     out.extend_from_slice(verdict.name().as_bytes());
@@ -501,11 +593,18 @@ impl<'a> AnnotationWriter<'a> {
         }
     }
 
-    fn write_header(&self, header: &[u8], syntax: ValueSyntax, out: &mut Vec<u8>) {
+    fn write_header(
+        &self,
+        block: &LineBlock,
+        syntax: ValueSyntax,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let header = block.data();
         if let ValueSyntax::Columns(delimiter) = syntax {
+            self.refuse_existing_columns(block)?;
             let start = header.len() - table_head(header).len();
             out.extend_from_slice(&header[..start]);
-            for name in &self.columns {
+            for name in &self.new_names {
                 syntax.text(name, out);
                 out.push(delimiter);
             }
@@ -521,6 +620,18 @@ impl<'a> AnnotationWriter<'a> {
             );
             out.extend_from_slice(header);
         }
+        Ok(())
+    }
+}
+
+/// The keys of an object.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct ObjectKeys<'l>(#[serde(borrow)] HashMap<Cow<'l, str>, IgnoredAny>);
+
+impl ObjectKeys<'_> {
+    fn contains(&self, key: &str) -> bool {
+        self.0.contains_key(key)
     }
 }
 
@@ -579,7 +690,6 @@ impl<'a> LineAdder<'a> {
     pub(crate) fn write_header(&self, block: &LineBlock, out: &mut Vec<u8>) -> Result<()> {
         let writer = &self.annotator(block).writer;
         let syntax = writer.syntax(block)?;
-        writer.write_header(block.data(), syntax, out);
-        Ok(())
+        writer.write_header(block, syntax, out)
     }
 }

@@ -15,8 +15,8 @@ pub enum Form {
     ///
     /// The line of a record of a WARC file is its URL, or `-`.
     Letters,
-    /// A JSON object. An object of the input gets a new last key `robots`: an object with the
-    /// verdict ([`Verdict::name`](crate::Verdict::name)) of each agent by its name. Any other line
+    /// A JSON object. An object of the input gets a new last key `robots`, which it must not have: an
+    /// object with the verdict ([`Verdict::name`](crate::Verdict::name)) of each agent by its name. Any other line
     /// becomes the string at the key `url` of a new object, or at `line` if it is more than a URL.
     /// Bytes that are not UTF-8 are replaced. A header is left out.
     ///

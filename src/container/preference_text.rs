@@ -1,6 +1,7 @@
 //! Writes preferences in each form of annotation.
 
 use super::form::LineForm;
+use super::value_syntax::key_text;
 use crate::judge::{FileStatements, Verdict, VerdictsRef, none_stated};
 use crate::preferences::{Preference, Preferences, ResponseStatements, Signals};
 use std::io::Write;
@@ -8,6 +9,9 @@ use std::io::Write;
 /// Writes preferences in one form. The texts that are the same for all lines are made once.
 pub(super) struct PreferenceText {
     form: LineForm,
+    /// The JSON text before the preferences and before the licences.
+    preferences_key: String,
+    license_key: String,
     /// The JSON text before each agent's preferences.
     keys: Vec<String>,
     /// The text for URLs without preferences that all agents may fetch, which are most.
@@ -15,7 +19,8 @@ pub(super) struct PreferenceText {
 }
 
 impl PreferenceText {
-    pub(super) fn new(form: LineForm, agents: &[String]) -> Self {
+    /// The names of keys begin with `prefix`.
+    pub(super) fn new(form: LineForm, agents: &[String], prefix: &str) -> Self {
         let mut keys = Vec::with_capacity(agents.len());
         for (i, name) in agents.iter().enumerate() {
             let separator = if i == 0 { "" } else { "," };
@@ -24,6 +29,8 @@ impl PreferenceText {
         }
         let mut text = Self {
             form,
+            preferences_key: key_text(&format!("{prefix}preferences")),
+            license_key: key_text(&format!("{prefix}license")),
             keys,
             none: Vec::new(),
         };
@@ -81,7 +88,8 @@ impl PreferenceText {
             }
             LineForm::Jsonl => {
                 self.write_object(robots.preferences, statements, out);
-                out.extend_from_slice(b",\"robots_license\":[");
+                out.extend_from_slice(self.license_key.as_bytes());
+                out.push(b'[');
                 for (i, url) in robots.licenses.iter().enumerate() {
                     let separator = if i == 0 { "" } else { "," };
                     let _ = write!(out, "{separator}{}", serde_json::Value::from(url.as_str()));
@@ -99,7 +107,8 @@ impl PreferenceText {
         statements: &[ResponseStatements],
         out: &mut Vec<u8>,
     ) {
-        out.extend_from_slice(b",\"robots_preferences\":{");
+        out.extend_from_slice(self.preferences_key.as_bytes());
+        out.push(b'{');
         for (i, (key, robots)) in self.keys.iter().zip(robots).enumerate() {
             let own = statements.get(i).filter(|own| !own.is_empty());
             let preferences = own.map_or(*robots, |own| own.combine(*robots));

@@ -8,6 +8,7 @@ use crate::error::{ErrorKind, Remedy, Result};
 use crate::judge::{Judge, PreferenceJudge, Stage};
 use crate::pipeline::Progress;
 use crate::records::RecordOptions;
+use std::collections::HashSet;
 
 /// The settings of a job.
 #[derive(Clone)]
@@ -38,8 +39,9 @@ impl<'j> Settings<'j> {
     /// # Errors
     /// [`ErrorKind::BadJob`] for settings that lines do not have.
     pub(crate) fn line_form(&self) -> Result<LineForm> {
-        if self.name.is_some() {
-            return bad_job("only the columns added to Parquet files have a name");
+        self.check_name()?;
+        if matches!(self.form, Some(Form::Jsonl | Form::Csv)) {
+            self.refuse_repeated_agents()?;
         }
         if self.judge.agents().is_empty() {
             return self.form_without_verdicts();
@@ -68,6 +70,40 @@ impl<'j> Settings<'j> {
     }
 
     /// Refuses to add values that nothing can give.
+    /// Refuses a name for lines without columns and keys, and the names of the keys that hold a line.
+    fn check_name(&self) -> Result<()> {
+        match (self.name, self.form) {
+            (None, _) | (Some(_), Some(Form::Csv)) => Ok(()),
+            (Some(name @ ("url" | "line")), Some(Form::Jsonl)) => bad_job(format!(
+                "the key {name:?} is that of a line which is not an object; give the verdicts \
+                 another name"
+            )),
+            (Some(_), Some(Form::Jsonl)) => Ok(()),
+            (Some(_), form) => bad_job(format!(
+                "the form {} has no name; only columns, which Parquet files and the form csv have, \
+                 and the keys of the form jsonl have one",
+                form.unwrap_or(Form::Letters)
+            )),
+        }
+    }
+
+    /// Refuses agents of the same name, whose columns or keys would have one name too.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BadJob`].
+    pub(crate) fn refuse_repeated_agents(&self) -> Result<()> {
+        let mut names = HashSet::new();
+        for agent in self.judge.agents() {
+            if !names.insert(agent.to_string().to_ascii_lowercase()) {
+                return bad_job(format!(
+                    "the agent {agent} is named twice, so two columns or keys would have one name; \
+                     name it once"
+                ));
+            }
+        }
+        Ok(())
+    }
+
     ///
     /// # Errors
     /// [`ErrorKind::BadJob`] for lists and entries if the judge has no filter lists, and for values of
@@ -128,7 +164,13 @@ impl<'j> Settings<'j> {
         Ok(Annotator {
             judge: self.judge.engine(),
             criterion: self.criterion,
-            writer: AnnotationWriter::new(form, self.judge, self.added, self.preferences),
+            writer: AnnotationWriter::new(
+                form,
+                self.judge,
+                self.added,
+                self.preferences,
+                self.name,
+            ),
             preferences: self.preferences.then(|| PreferenceJudge::new(self.judge)),
         })
     }

@@ -11,14 +11,10 @@ pub(crate) enum ValueSyntax {
 }
 
 impl ValueSyntax {
-    /// Begins a value. In JSON, its key begins with `robots_`.
-    pub(super) fn begin(self, name: &str, out: &mut Vec<u8>) {
+    /// Begins a value. In JSON, it has this key ([`key_text`]).
+    pub(super) fn begin(self, key: &str, out: &mut Vec<u8>) {
         match self {
-            Self::Keys => {
-                out.extend_from_slice(b",\"robots_");
-                out.extend_from_slice(name.as_bytes());
-                out.extend_from_slice(b"\":");
-            }
+            Self::Keys => out.extend_from_slice(key.as_bytes()),
             Self::Columns(delimiter) => out.push(delimiter),
         }
     }
@@ -57,6 +53,11 @@ impl ValueSyntax {
             out.push(b'"');
         }
     }
+}
+
+/// The JSON text of a key that follows another one.
+pub(super) fn key_text(name: &str) -> String {
+    format!(",{}:", serde_json::Value::from(name))
 }
 
 #[cfg(test)]

@@ -167,10 +167,11 @@ impl<'j> Job<'j> {
     }
 
     /// Sets the name of the column of masks that is added to a Parquet file (default
-    /// `robots_allowed`), or the prefix of the agents' columns (default `robots_`).
+    /// `robots_allowed`), or of the key of verdicts in JSON lines (default `robots`), or the prefix of
+    /// the agents' columns of a Parquet file or of a table (default `robots_`).
     ///
-    /// It also names [added columns](Self::add_columns): those next to a column of masks `NAME` are
-    /// `NAME_origin` and so on, and those next to the agents' columns have the same prefix.
+    /// It also names [added columns](Self::add_columns): those next to a column of masks or a key
+    /// `NAME` are `NAME_origin` and so on, and those next to the agents' columns have the same prefix.
     pub fn name(mut self, name: &'j str) -> Self {
         self.settings.name = Some(name);
         self
@@ -184,8 +185,8 @@ impl<'j> Job<'j> {
     /// lines, columns to Parquet files, and columns before other lines, with the delimiter of
     /// a table or else a TAB. Its other records stay unchanged. For WARC files it is an error.
     ///
-    /// Keys and columns follow the verdicts, in the order given here. An input with keys of
-    /// the same names keeps them, as with `robots`; an input with such a column is an error.
+    /// Keys and columns follow the verdicts, in the order given here. An input that has
+    /// such a key or column already is an error.
     ///
     /// ```
     /// use robosieve::job::{AddedColumn, Form, Input, Job, Output};
@@ -326,6 +327,9 @@ impl<'j> Job<'j> {
     /// No file appears then. Writers may have got a part.
     pub fn filter(&self, inputs: Vec<Input>, outputs: Outputs<Output<'_>>) -> Result<Written> {
         self.settings.refuse_list_columns()?;
+        if self.settings.added.iter().any(AddedColumn::is_of_agents) {
+            self.settings.refuse_repeated_agents()?;
+        }
         let OpenInputs { files, check } = open_all(inputs)?;
         let written = files.filter(&self.settings, outputs)?;
         self.checked(&check, written)

@@ -29,6 +29,7 @@ mod values;
 mod visit;
 
 use crate::atomic::output_name::OutputFormat;
+use crate::container::added::AddedColumn;
 use crate::container::files::{Container, OpenFiles};
 use crate::container::form::Form;
 use crate::container::outputs::{Output, Outputs, Written};
@@ -155,6 +156,11 @@ fn columns_of(settings: &Settings<'_>) -> Result<VerdictColumns> {
     }
     if settings.judge.agents().is_empty() && settings.form.is_some() {
         return bad_job("without agents there are no verdicts, so their columns have no form");
+    }
+    let has_column_per_agent =
+        settings.form == Some(Form::Int8) || settings.added.iter().any(AddedColumn::is_of_agents);
+    if has_column_per_agent {
+        settings.refuse_repeated_agents()?;
     }
     match settings.form {
         None | Some(Form::Bits) => Ok(VerdictColumns::Bits),

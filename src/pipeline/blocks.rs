@@ -101,6 +101,8 @@ pub(crate) struct LineBlock {
     /// The range of the lines in the file, if they are not read yet.
     unread: Option<FileRange>,
     pub kind: BlockKind,
+    /// The name of the input, for errors; `None` for records that are read otherwise.
+    pub path: Option<Arc<Path>>,
     /// The format of the records; `None` if each line is a URL.
     pub format: Option<Arc<RecordFormat>>,
     /// The URLs of the records, if there is a format.
@@ -173,6 +175,15 @@ impl LineBlock {
         }
     }
 
+    /// An error about the records of the block, with the name of their input.
+    pub(crate) fn error(&self, kind: ErrorKind) -> Error {
+        let err = Error::from(kind);
+        match &self.path {
+            Some(path) => err.at(path),
+            None => err,
+        }
+    }
+
     /// The URLs, one per line.
     pub(crate) fn urls(&self) -> &[u8] {
         match self.extracted() {
@@ -213,7 +224,7 @@ pub(crate) enum BlockKind {
 
 /// Cuts one input into blocks.
 pub(crate) struct LineBlockReader {
-    path: PathBuf,
+    path: Arc<Path>,
     decoder: Decoder<Box<dyn Read + Send>>,
     /// The file that the decoder reads, if each line is a URL. Most blocks of a plain file are
     /// ranges of it.
@@ -243,7 +254,7 @@ impl LineBlockReader {
         let mut decoder = Decoder::new(reader).map_err(|err| list_error(err, &input.path))?;
         let head = read_head(&mut decoder, &input.path, options)?;
         Ok(Self {
-            path: input.path,
+            path: input.path.into(),
             // Records may span lines, and their errors name a line number, so they are read in
             // order.
             file: file.filter(|_| head.format.is_none()),
@@ -279,6 +290,7 @@ impl LineBlockReader {
     ///
     /// [`BlockSource::read`]: super::source::BlockSource::read
     pub(crate) fn next(&mut self, block: &mut LineBlock, grow: &dyn Fn(usize)) -> Result<bool> {
+        block.path = Some(Arc::clone(&self.path));
         if let Some(range) = self.next_range()? {
             block.unread = Some(range);
             block.kind = BlockKind::Lines;

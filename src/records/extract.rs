@@ -167,6 +167,22 @@ impl RecordFormat {
         }
     }
 
+    /// The names of the columns in a header; none if records have no columns.
+    pub(crate) fn column_names<'h>(&self, header: &'h [u8]) -> Vec<Cow<'h, [u8]>> {
+        let mut names = Vec::new();
+        match self.field {
+            UrlField::Csv { delimiter, .. } => {
+                let _ = csv::record(header, delimiter, |_, name| names.push(name));
+            }
+            UrlField::Column { delimiter, .. } => {
+                let columns = without_end(header).split(|byte| *byte == delimiter);
+                names.extend(columns.map(Cow::Borrowed));
+            }
+            UrlField::Line | UrlField::Json | UrlField::JsonAtEnd => {}
+        }
+        names
+    }
+
     /// Whether each record is a URL and nothing else.
     pub(crate) fn are_urls(&self) -> bool {
         self.field == UrlField::Line
