@@ -67,6 +67,51 @@ fn letters(name: &str, text: &str, options: &RecordOptions) -> String {
     heads.join(" ")
 }
 
+/// A reader of the output could not tell where one kind ends.
+#[test]
+fn lists_of_different_kinds_do_not_share_an_output() {
+    let dir = TestDir::new();
+    dir.compile_small("s");
+    let url = "https://news.example/a";
+    dir.write("u.csv", format!("url,n\n{url},1\n"));
+    dir.write("more.csv", format!("url,n\n{url},2\n"));
+    dir.write("u.tsv", format!("url\tn\n{url}\t1\n"));
+    dir.write("u.jsonl", format!("{{\"url\":\"{url}\"}}\n"));
+    dir.write("u.txt", format!("{url}\n"));
+    dir.write("empty.jsonl", "");
+    dir.write(
+        "u.cdxj",
+        format!("example,news)/a 20240305120000 {{\"url\":\"{url}\"}}\n"),
+    );
+    let csv = "a CSV table";
+    for (inputs, kinds) in [
+        ("u.csv u.jsonl", [csv, "JSON lines"]),
+        ("u.csv u.txt", [csv, "a list of URLs"]),
+        ("u.txt u.csv", ["a list of URLs", csv]),
+        ("u.cdxj u.csv", ["a CDXJ index", csv]),
+        ("u.csv u.tsv", [csv, "a table with tabs"]),
+        ("u.jsonl u.cdxj", ["JSON lines", "a CDXJ index"]),
+    ] {
+        let [first, second] = [0, 1].map(|n| inputs.split(' ').nth(n).unwrap());
+        for verb in ["filter --unknown allow", "annotate"] {
+            let ran = dir.run_line(&format!("{verb} -q -j 1 -s s -a GPTBot {inputs} -o mixed"));
+            let message = format!(
+                "{second}: {}, but {first} is {}; give each kind",
+                kinds[1], kinds[0]
+            );
+            ran.refused(&message).says("(--out-dir)");
+            assert!(!dir.path("mixed").exists());
+        }
+        // Two headers differ.
+        if second != "u.tsv" {
+            dir.done_line(&format!("annotate -q -s s -a GPTBot --as mask {inputs}"));
+            dir.done_line(&format!("annotate -q -s s -a GPTBot --as jsonl {inputs}"));
+        }
+        dir.done_line(&format!("filter -q -s s -a GPTBot {inputs} --out-dir outs"));
+    }
+    dir.done_line("filter -q -s s -a GPTBot u.csv empty.jsonl more.csv");
+}
+
 #[test]
 fn urls_are_found_in_every_format() {
     let with = |options: RecordOptions, word: &str| match word.split_once('=').unwrap() {

@@ -5,6 +5,7 @@ mod source;
 
 use crate::container::annotation::{AnnotateScratch, LineAdder};
 use crate::container::files::{Container, OpenFiles};
+use crate::container::form::LineForm;
 use crate::container::outputs::LineSink;
 use crate::container::outputs::{Output, Outputs, Written};
 use crate::container::settings::Settings;
@@ -76,7 +77,7 @@ impl OpenFiles for OpenLists {
         let mut sinks = DestinationSinks::new(settings.criterion, &mut outputs, adder.is_some());
         let mut total = FilterStats::of_filter(engine);
         ordered::run(
-            &ListSource::new(settings),
+            &ListSource::new(settings).of_one_kind(),
             self.0,
             || RouteScratch::new(engine),
             |block, scratch| {
@@ -107,8 +108,13 @@ impl OpenFiles for OpenLists {
         let mut output = output.of_lines()?;
         let mut sink = LineSink::new(Some(output.writer()));
         let mut total = FilterStats::of_agents(annotator.judge);
+        let source = match annotator.writer.form {
+            LineForm::Letters | LineForm::Csv => ListSource::new(settings).of_one_kind(),
+            // Each line becomes an object, or a digit.
+            LineForm::Jsonl | LineForm::Mask => ListSource::new(settings),
+        };
         ordered::run(
-            &ListSource::new(settings),
+            &source,
             self.0,
             || AnnotateScratch::new(annotator.judge),
             |block, scratch| annotator.annotate(block, &[], scratch),

@@ -8,6 +8,7 @@ use crate::records::options::RecordOptions;
 use crate::records::row_time::{keep_unreadable, parse_index_time, parse_row_time};
 use crate::url::page_url;
 use std::borrow::Cow;
+use std::fmt;
 
 /// Where the object of a CDXJ line begins: at the first brace after a blank, because the sort key
 /// before it may have braces. The length of the line if it has no object.
@@ -74,6 +75,42 @@ pub(crate) struct RecordFormat {
     time: Option<TimeField>,
     /// Whether a byte order mark precedes the first record.
     has_mark: bool,
+}
+
+/// The kinds of lists: records of different kinds are not one list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ListKind {
+    Urls,
+    Table { delimiter: u8 },
+    JsonLines,
+    Cdxj,
+}
+
+impl ListKind {
+    /// The kind of a list with records of this format; `None` if each line is a URL.
+    pub(crate) fn of(format: Option<&RecordFormat>) -> Self {
+        format.map_or(Self::Urls, RecordFormat::kind)
+    }
+}
+
+impl fmt::Display for ListKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Urls => f.write_str("a list of URLs"),
+            Self::Table { delimiter: b',' } => f.write_str("a CSV table"),
+            Self::Table { delimiter: b'\t' } => f.write_str("a table with tabs"),
+            Self::Table { delimiter: b' ' } => f.write_str("a CDX index or a table with spaces"),
+            Self::Table { delimiter } => {
+                write!(
+                    f,
+                    "a table with {:?} between columns",
+                    char::from(*delimiter)
+                )
+            }
+            Self::JsonLines => f.write_str("JSON lines"),
+            Self::Cdxj => f.write_str("a CDXJ index"),
+        }
+    }
 }
 
 /// The URLs of some records.
@@ -181,6 +218,18 @@ impl RecordFormat {
             UrlField::Line | UrlField::Json | UrlField::JsonAtEnd => {}
         }
         names
+    }
+
+    /// The kind of the list.
+    pub(crate) fn kind(&self) -> ListKind {
+        match self.field {
+            UrlField::Line => ListKind::Urls,
+            UrlField::Column { delimiter, .. } | UrlField::Csv { delimiter, .. } => {
+                ListKind::Table { delimiter }
+            }
+            UrlField::Json => ListKind::JsonLines,
+            UrlField::JsonAtEnd => ListKind::Cdxj,
+        }
     }
 
     /// Whether each record is a URL and nothing else.

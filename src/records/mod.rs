@@ -16,7 +16,7 @@ mod url_names;
 pub(crate) use compose::UrlComposer;
 pub(crate) use delimiter::table_head;
 pub(crate) use detect::InputHead;
-pub(crate) use extract::{ExtractedUrls, RecordFormat, without_end};
+pub(crate) use extract::{ExtractedUrls, ListKind, RecordFormat, without_end};
 pub use options::{Field, InputFormat, RecordOptions};
 pub(crate) use row_time::keep_unreadable;
 pub use row_time::{parse_row_time, time_of_float, time_of_integer};
