@@ -112,6 +112,44 @@ fn lists_of_different_kinds_do_not_share_an_output() {
     dir.done_line("filter -q -s s -a GPTBot u.csv empty.jsonl more.csv");
 }
 
+/// The exact name comes first, then the only one that differs in case.
+#[test]
+fn names_of_columns_and_keys_are_compared_without_case() {
+    let dir = TestDir::new();
+    dir.compile_small("s");
+    let [a, b] = ["https://shop.example/", "https://shop.example/cart"];
+    dir.write("one.csv", format!("n,link\n1,{a}\n"));
+    dir.write("semi.csv", format!("n;link\n1;{a}\n"));
+    dir.write("both.csv", format!("Link,link\n{a},{b}\n"));
+    dir.write(
+        "one.jsonl",
+        format!("{{\"n\":1}}\n{{\"Page\":{{\"Link\":\"{a}\"}}}}\n"),
+    );
+    dir.write(
+        "both.jsonl",
+        format!("{{\"Link\":\"{a}\",\"link\":\"{b}\"}}\n"),
+    );
+    let letters = |options: &str| {
+        let text = dir.stdout_of(&format!("annotate -q -s s -a FooBot --as mask {options}"));
+        text.replace('\n', "")
+    };
+    for (options, expected) in [
+        ("--field LINK one.csv", "1"),
+        ("--field LINK semi.csv", "1"),
+        ("--field Link both.csv", "1"),
+        ("--field link both.csv", "0"),
+        ("--json-key page.link one.jsonl", "01"),
+        ("--json-key Link both.jsonl", "1"),
+        ("--json-key link both.jsonl", "0"),
+    ] {
+        assert_eq!(letters(options), expected, "{options}");
+    }
+    for options in ["--field LINK both.csv", "--json-key LINK both.jsonl"] {
+        let ran = dir.run_line(&format!("annotate -q -s s -a FooBot {options}"));
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+    }
+}
+
 #[test]
 fn urls_are_found_in_every_format() {
     let with = |options: RecordOptions, word: &str| match word.split_once('=').unwrap() {

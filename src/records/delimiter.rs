@@ -7,7 +7,7 @@
 use crate::file_format::without_mark;
 use crate::records::csv::{self, RecordEnd};
 use crate::records::options::Field;
-use crate::records::url_names::{USUAL, UrlName, listed};
+use crate::records::url_names::{USUAL, UrlName, listed, position_of};
 use bstr::ByteSlice;
 use std::borrow::Cow;
 
@@ -104,10 +104,9 @@ impl<'t> Header<'t> {
     fn has(&self, field: Option<&Field>) -> bool {
         match field {
             None => self.are_names() && self.has_url_name(),
-            Some(Field::Name(wanted)) => self
-                .names
-                .iter()
-                .any(|name| name.trim_ascii() == wanted.as_bytes()),
+            Some(Field::Name(wanted)) => {
+                position_of(self.names.iter().map(|name| &**name), wanted).is_some()
+            }
             // The first column is there by any delimiter, so names must speak for this one.
             Some(Field::Number(1)) => self.are_names() && self.has_url_name(),
             Some(Field::Number(number)) => *number <= self.names.len(),

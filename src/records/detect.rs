@@ -7,7 +7,7 @@ use crate::records::delimiter::{self, Delimiter, SAMPLE, find_delimiter, sep_lin
 use crate::records::extract::{RecordFormat, TimeField, UrlField};
 use crate::records::json_sample::{self, JsonKey, JsonLayout};
 use crate::records::options::{Field, InputFormat, RecordOptions};
-use crate::records::url_names::{USUAL, UrlName, listed};
+use crate::records::url_names::{USUAL, UrlName, listed, position_of};
 use bstr::ByteSlice;
 use std::borrow::Cow;
 use std::path::Path;
@@ -94,6 +94,12 @@ impl InputHead {
             InputFormat::Jsonl => match json_key(start, has_more, &options) {
                 Ok(Some(key)) => {
                     options.to_mut().json_key = Some(key);
+                    if let Some(Field::Name(name)) = &options.as_of_column {
+                        let Some(name) = spelled_key(start, has_more, name) else {
+                            return Ok(None);
+                        };
+                        options.to_mut().as_of_column = Some(Field::Name(name));
+                    }
                     let layout = RecordLayout::without_header(UrlField::Json);
                     time_key(&options).map(|time| Some(layout.with_time(time)))
                 }
@@ -184,7 +190,7 @@ fn json_key(text: &[u8], has_more: bool, options: &RecordOptions) -> Result<Opti
         JsonLayout::NeedsMore => return Ok(None),
     }
     if let Some(key) = &options.json_key {
-        return Ok(Some(key.clone()));
+        return Ok(spelled_key(text, has_more, key));
     }
     let line = text.lines_with_terminator().next().unwrap_or_default();
     if json_sample::has_usual_key(line) {
@@ -193,14 +199,30 @@ fn json_key(text: &[u8], has_more: bool, options: &RecordOptions) -> Result<Opti
     if is_short {
         return Ok(None);
     }
-    // The sample has whole lines, and at least one.
-    let sample = match text.get(..SAMPLE) {
-        None => text,
-        Some(start) => start.rfind_byte(b'\n').map_or(line, |end| &start[..end]),
-    };
-    match json_sample::choose_key(sample, options.rewrites()) {
+    match json_sample::choose_key(sample_of(text), options.rewrites()) {
         JsonKey::Found(key) => Ok(Some(key)),
         JsonKey::Unclear(what) => bad_list(what).map_err(|err| err.with_remedy(Remedy::NameKey)),
+    }
+}
+
+/// The key that a user names, as the objects spell it; `None` if more of them have to decide.
+fn spelled_key(text: &[u8], has_more: bool, key: &str) -> Option<String> {
+    let line = text.lines_with_terminator().next().unwrap_or_default();
+    if json_sample::has_key(line, key) {
+        return Some(key.to_owned());
+    }
+    if has_more && text.len() < SAMPLE {
+        return None;
+    }
+    Some(json_sample::spelled_key(sample_of(text), key))
+}
+
+/// The lines that decide about keys. They are whole, and at least one.
+fn sample_of(text: &[u8]) -> &[u8] {
+    let line = text.lines_with_terminator().next().unwrap_or_default();
+    match text.get(..SAMPLE) {
+        None => text,
+        Some(start) => start.rfind_byte(b'\n').map_or(line, |end| &start[..end]),
     }
 }
 
@@ -279,7 +301,7 @@ fn time_column(
         _ if options.as_of_record => bad_time("the records of a table have no time of their own"),
         None => Ok(None),
         Some(Field::Number(number)) => Ok(Some(TimeField::Column(number.saturating_sub(1)))),
-        Some(Field::Name(wanted)) => match position_of(names, wanted) {
+        Some(Field::Name(wanted)) => match column_named(names, wanted) {
             Some(number) => Ok(Some(TimeField::Column(number))),
             None if is_empty => Ok(None),
             None => bad_time(format!(
@@ -432,12 +454,12 @@ fn cdx_layout(line: &[u8], options: &RecordOptions) -> Result<RecordLayout> {
         .filter(|letter| !letter.is_empty())
         .map(Cow::Borrowed)
         .collect();
-    let Some(number) = position_of(&letters, "a") else {
+    let Some(number) = field_of(&letters, b'a') else {
         return bad_list(
             "the CDX header names no field \"a\", which is the original URL".to_owned(),
         );
     };
-    let time = match position_of(&letters, "b") {
+    let time = match field_of(&letters, b'b') {
         Some(number) if options.as_of_record => Some(TimeField::IndexColumn(number)),
         None if options.as_of_record => {
             return bad_time("the CDX header names no field \"b\", which is the timestamp");
@@ -467,7 +489,7 @@ fn column_layout(
     // A name shows that the first line is a header. A number does not.
     match &options.field {
         Some(Field::Number(number)) => Ok(layout(number.saturating_sub(1), header_len)),
-        Some(Field::Name(wanted)) => match position_of(&names, wanted) {
+        Some(Field::Name(wanted)) => match column_named(&names, wanted) {
             Some(number) => Ok(layout(number, line_len)),
             None if start.is_empty() => Ok(RecordLayout::without_header(field(0))),
             None => Err(format!(
@@ -491,10 +513,13 @@ fn column_layout(
 }
 
 /// The number of the column with this name.
-fn position_of(names: &[Cow<'_, [u8]>], wanted: &str) -> Option<usize> {
-    names
-        .iter()
-        .position(|name| name.trim_ascii() == wanted.as_bytes())
+fn column_named(names: &[Cow<'_, [u8]>], wanted: &str) -> Option<usize> {
+    position_of(names.iter().map(|name| &**name), wanted)
+}
+
+/// The number of the field of a CDX file with this letter. Letters have case.
+fn field_of(letters: &[Cow<'_, [u8]>], letter: u8) -> Option<usize> {
+    letters.iter().position(|found| **found == [letter])
 }
 
 /// The columns of the first line, and its length.

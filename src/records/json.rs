@@ -119,7 +119,11 @@ pub(super) fn value_text_at(text: &[u8], path: &str) -> Option<String> {
     })
 }
 
-fn value_at<'v>(object: &'v serde_json::Value, path: &str) -> Option<&'v serde_json::Value> {
+/// The value at a path of an object.
+pub(super) fn value_at<'v>(
+    object: &'v serde_json::Value,
+    path: &str,
+) -> Option<&'v serde_json::Value> {
     object.get(path).or_else(|| {
         path.match_indices('.')
             .find_map(|(at, _)| value_at(object.get(&path[..at])?, &path[at + 1..]))

@@ -178,6 +178,54 @@ pub(super) fn has_usual_key(line: &[u8]) -> bool {
     json::string_at(line, USUAL).is_some()
 }
 
+/// Whether the object at the start of a line has a value at a path.
+pub(super) fn has_key(line: &[u8], path: &str) -> bool {
+    serde_json::from_slice(line).is_ok_and(|object| json::value_at(&object, path).is_some())
+}
+
+/// The path of keys that a user names, as the objects of a sample spell it: as it is given, or as the
+/// only path that differs in case.
+pub(super) fn spelled_key(sample: &[u8], path: &str) -> String {
+    let mut similar: Vec<String> = Vec::new();
+    for line in sample.lines() {
+        let Ok(object) = serde_json::from_slice::<Value>(line) else {
+            continue;
+        };
+        if json::value_at(&object, path).is_some() {
+            return path.to_owned();
+        }
+        add_similar_paths(&object, "", path, &mut similar);
+    }
+    match &mut *similar {
+        [found] => std::mem::take(found),
+        _ => path.to_owned(),
+    }
+}
+
+/// Adds the paths that differ from the rest of a path, `wanted`, in case alone, each once. `before` is
+/// its start.
+fn add_similar_paths(value: &Value, before: &str, wanted: &str, found: &mut Vec<String>) {
+    let Value::Object(object) = value else {
+        return;
+    };
+    for (key, value) in object {
+        let Some((start, rest)) = wanted.split_at_checked(key.len()) else {
+            continue;
+        };
+        if !start.eq_ignore_ascii_case(key) {
+            continue;
+        }
+        let path = format!("{before}{key}");
+        if rest.is_empty() {
+            if !found.contains(&path) {
+                found.push(path);
+            }
+        } else if let Some(rest) = rest.strip_prefix('.') {
+            add_similar_paths(value, &format!("{path}."), rest, found);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -67,6 +67,23 @@ impl UrlName {
     }
 }
 
+/// The number of the name that a user gives: as it is written, or the only one that differs in case.
+pub(crate) fn position_of<'n>(
+    names: impl Iterator<Item = &'n [u8]> + Clone,
+    wanted: &str,
+) -> Option<usize> {
+    let wanted = wanted.as_bytes();
+    if let Some(exact) = names.clone().position(|name| name.trim_ascii() == wanted) {
+        return Some(exact);
+    }
+    let is_similar = |(_, name): &(usize, &[u8])| name.trim_ascii().eq_ignore_ascii_case(wanted);
+    let mut similar = names.enumerate().filter(is_similar);
+    match (similar.next(), similar.next()) {
+        (Some((number, _)), None) => Some(number),
+        _ => None,
+    }
+}
+
 /// The first of some names, quoted, for an error.
 pub(crate) fn listed<'n>(names: impl IntoIterator<Item = &'n [u8]>) -> String {
     const SHOWN: usize = 20;
