@@ -73,8 +73,14 @@ pub enum Remedy {
     NameKey,
     /// Name the column or key of the URLs, or complete partial URLs.
     LocateUrls,
-    /// Write to a named file instead of a stream.
+    /// Write records of archives to a named file instead of a stream.
     NameOutputFile,
+    /// Write a Parquet file to a named file instead of a stream.
+    NameTableFile,
+    /// Write annotations in a form that has room for added values.
+    ChooseForm,
+    /// Write annotations as JSON lines.
+    WriteObjects,
     /// Read CSV without quotes.
     ReadWithoutQuotes,
     /// Write one output per input.

@@ -181,6 +181,25 @@ fn snapshots_store_warnings_about_files() {
 
 /// Read as text, these files have no rules, so they would allow everything.
 #[test]
+fn options_of_snapshots_are_refused_with_a_robots_txt() {
+    for option in [
+        "--as-of 2026-01-01",
+        "--at 2026-01-01",
+        "--unknown allow",
+        "--scheme any",
+        "--status-policy strict",
+        "--no-verify",
+    ] {
+        let args: Vec<&str> = option.split(' ').chain(["-a", "MyBot", "/x"]).collect();
+        let name = args[0];
+        check(b"", &args).refused(&format!("{name} is for a snapshot (-s SNAP)"));
+    }
+    let dir = TestDir::new();
+    let ran = dir.run(&["check", "--robots", ".", "-a", "MyBot", "/x"]);
+    ran.refused(".: a directory, not a robots.txt file; `robosieve compile -o SNAP DIR`");
+}
+
+#[test]
 fn other_formats_are_refused_as_robots_txt() {
     let dir = compiled(&captures());
     let ran = dir.run(&["check", "--robots", "s", "-a", "MyBot", "/x"]);

@@ -27,11 +27,19 @@ fn library_error<'e>(cause: &'e (dyn std::error::Error + 'static)) -> Option<&'e
     cause.downcast_ref::<io::Error>()?.get_ref()?.downcast_ref()
 }
 
+/// Whether the file that is not a snapshot is a compiled file of filter lists.
+fn is_lists(err: &Error) -> bool {
+    matches!(err.kind(), ErrorKind::NotASnapshot { what } if what.contains("filter lists"))
+}
+
 /// The options that remedy an error, as the end of its message.
 fn advice(err: &Error) -> Option<String> {
     // The columns of Parquet files have names and no numbers.
     let is_table = matches!(err.kind(), ErrorKind::BadTable(_) | ErrorKind::BadJob(_));
     let text = match err.remedy()? {
+        Remedy::CompileArchives if is_lists(err) => {
+            "; `robosieve lists FILE` shows it, and --lists FILE judges by it"
+        }
         Remedy::CompileArchives => "; `robosieve compile -o FILE ARCHIVE...` makes one",
         Remedy::CompileWithProfile(profile) => {
             return Some(format!(
@@ -72,7 +80,10 @@ fn advice(err: &Error) -> Option<String> {
             "; set it with --input-format, --delimiter, --field or --json-key. For URLs without scheme or host, \
              add --default-scheme or --host"
         }
-        Remedy::NameOutputFile => "; name one with -o, such as -o out.parquet or -o kept.warc.gz",
+        Remedy::NameOutputFile => "; name one with -o, such as -o kept.warc.gz",
+        Remedy::NameTableFile => "; name one with -o, such as -o out.parquet",
+        Remedy::ChooseForm => " (--as jsonl or --as csv, next to --add)",
+        Remedy::WriteObjects => " (--as jsonl)",
         Remedy::ReadWithoutQuotes => " (--input-format tsv --delimiter ,)",
         Remedy::SeparateOutputs => " (--out-dir)",
         Remedy::ColumnPerAgent => " (--as int8)",

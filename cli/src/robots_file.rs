@@ -6,7 +6,7 @@ use robosieve::output::is_standard_stream;
 use robosieve::robots::BodyFacts;
 use robosieve::{Profile, RobotsRef};
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
 /// The most bytes that are decompressed. Only 500 KiB of a robots.txt count, but a compressed file
@@ -24,6 +24,11 @@ fn read_decoded(path: &Path) -> robosieve::Result<Vec<u8>> {
     let file: Box<dyn Read> = if is_standard_stream(path) {
         Box::new(std::io::stdin())
     } else {
+        if path.is_dir() {
+            let what = "a directory, not a robots.txt file; `robosieve compile -o SNAP DIR` reads a \
+                        directory of them";
+            return Err(io::Error::other(what).into());
+        }
         Box::new(File::open(path)?)
     };
     let mut body = Vec::new();

@@ -151,6 +151,9 @@ fn advice(remedy: Remedy) -> Option<&'static str> {
             Some("accept the failures as those of the sites: max_failing=1.0")
         }
         Remedy::NameLists => Some("give them: lists="),
+        Remedy::NameTableFile => Some("give it a file: output="),
+        Remedy::ChooseForm => Some("write another form: form=\"jsonl\" or form=\"csv\""),
+        Remedy::WriteObjects => Some("write objects: form=\"jsonl\""),
         Remedy::NameOutputFile => Some("give it a file: output="),
         Remedy::ReadWithoutQuotes => {
             Some("read it without quotes: input_format=\"tsv\" with delimiter=\",\"")

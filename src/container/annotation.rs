@@ -464,9 +464,9 @@ impl<'a> AnnotationWriter<'a> {
             Some(delimiter) => Ok(ValueSyntax::Columns(delimiter)),
             None if !self.has_verdicts => Ok(ValueSyntax::Columns(b'\t')),
             None => {
-                let what = "the form csv adds columns to tables (CSV, TSV), and an input is not \
-                            one; JSON lines (the form jsonl) hold the same values";
-                Err(ErrorKind::BadJob(what.to_owned()).into())
+                let what = "the form csv adds columns to tables (CSV, TSV), and this is not one; JSON lines (the form jsonl) hold the same values";
+                let err = block.error(ErrorKind::BadJob(what.to_owned()));
+                Err(err.with_remedy(Remedy::WriteObjects))
             }
         }
     }

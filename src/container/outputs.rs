@@ -155,7 +155,7 @@ impl<'w> Output<'w> {
     pub(crate) fn table_writer(&mut self) -> Result<&mut (dyn Write + Send)> {
         if self.refuses_tables {
             let what = "the output of Parquet files is Parquet, which needs a file".to_owned();
-            return Err(Error::from(ErrorKind::BadJob(what)).with_remedy(Remedy::NameOutputFile));
+            return Err(Error::from(ErrorKind::BadJob(what)).with_remedy(Remedy::NameTableFile));
         }
         Ok(self.writer())
     }

@@ -51,7 +51,8 @@ impl<'j> Settings<'j> {
                 "the form {} has no room for added columns; JSON lines (the form jsonl), tables \
                  (the form csv) and Parquet files have it",
                 self.form.unwrap_or(Form::Letters)
-            )),
+            ))
+            .map_err(|err| err.with_remedy(Remedy::ChooseForm)),
             None | Some(Form::Letters) => Ok(LineForm::Letters),
             Some(Form::Jsonl) => Ok(LineForm::Jsonl),
             Some(Form::Csv) if self.preferences => {
@@ -69,7 +70,6 @@ impl<'j> Settings<'j> {
         }
     }
 
-    /// Refuses to add values that nothing can give.
     /// Refuses a name for lines without columns and keys, and the names of the keys that hold a line.
     fn check_name(&self) -> Result<()> {
         match (self.name, self.form) {
@@ -104,6 +104,7 @@ impl<'j> Settings<'j> {
         Ok(())
     }
 
+    /// Refuses to add values that nothing can give.
     ///
     /// # Errors
     /// [`ErrorKind::BadJob`] for lists and entries if the judge has no filter lists, and for values of

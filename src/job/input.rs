@@ -195,6 +195,14 @@ fn group(inputs: Vec<Input>) -> Result<Vec<InputGroup>> {
 /// # Errors
 /// [`ErrorKind::BadJob`] if they have several formats, and errors of opening.
 pub(super) fn open_all(inputs: Vec<Input>) -> Result<OpenInputs> {
+    open_of_one_format(inputs).map_err(|err| match err.kind() {
+        ErrorKind::BadJob(_) => err.with_remedy(Remedy::SeparateOutputs),
+        _ => err,
+    })
+}
+
+/// The same for a job without outputs, which could not have one per input.
+pub(super) fn open_of_one_format(inputs: Vec<Input>) -> Result<OpenInputs> {
     let mut groups = group(inputs)?.into_iter();
     let first = groups.next().unwrap_or(InputGroup {
         container: LISTS,
@@ -206,7 +214,7 @@ pub(super) fn open_all(inputs: Vec<Input>) -> Result<OpenInputs> {
             first.container.name(),
             second.container.name()
         );
-        return Err(Error::from(ErrorKind::BadJob(what)).with_remedy(Remedy::SeparateOutputs));
+        return Err(ErrorKind::BadJob(what).into());
     }
     first.open()
 }

@@ -34,7 +34,7 @@ use crate::error::Result;
 use crate::filter_lists::FilterLists;
 use crate::judge::{Judge, Reason, Stage};
 use crate::records::RecordOptions;
-use input::{OpenInputs, RecordCheck, open_all, open_by_format};
+use input::{OpenInputs, RecordCheck, open_all, open_by_format, open_of_one_format};
 use std::sync::atomic::{AtomicU64, Ordering};
 use unknown_origins::OriginSet;
 
@@ -410,7 +410,7 @@ impl<'j> Job<'j> {
     /// # Errors
     /// As [`filter`](Self::filter). The visitor may have got a part of the records then.
     pub fn visit<V: Visitor>(&self, inputs: Vec<Input>, visitor: &V) -> Result<FilterStats> {
-        let OpenInputs { files, check } = open_all(inputs)?;
+        let OpenInputs { files, check } = open_of_one_format(inputs)?;
         let mut stats = FilterStats::of_agents(self.settings.judge.engine());
         stats.add(&files.visit(&self.settings, &self.judging(visitor))?);
         self.verify_unchanged()?;

@@ -411,9 +411,14 @@ impl LineBlockReader {
     /// block before it.
     fn open_quote(&self, before: &[u8]) -> Error {
         let line = self.line_number + count_line_ends(before);
+        let place = if self.has_ended {
+            "before the end of the file".to_owned()
+        } else {
+            format!("within {MAX_QUOTED} bytes")
+        };
         let what = format!(
-            "line {line}: a quote is opened here and not closed within {MAX_QUOTED} bytes; correct \
-             it, or read the file without quotes"
+            "line {line}: a quote is opened here and not closed {place}; correct it, or read the \
+             file without quotes"
         );
         Error::from(ErrorKind::BadList(what))
             .with_remedy(Remedy::ReadWithoutQuotes)

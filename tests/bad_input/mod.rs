@@ -8,7 +8,7 @@ mod judging;
 mod limits;
 mod lines;
 
-use crate::command::{Ran, case, robosieve_with, words};
+use crate::command::{Ran, case, checkout, robosieve_with, words};
 use crate::snapshots::compile_robots;
 use crate::test_dir::{TestDir, gz};
 use robosieve::Snapshot;
@@ -119,4 +119,33 @@ fn damage(mut bytes: Vec<u8>) -> Vec<u8> {
 fn cut(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes.truncate(bytes.len() / 2);
     bytes
+}
+
+/// Each message names the file, and advice that this command has.
+#[test]
+fn messages_name_the_file_and_options_of_the_command() {
+    let dir = TestDir::new();
+    dir.compile_small("s");
+    let table = std::fs::read(checkout().join("datasets/small/pages.parquet")).unwrap();
+    dir.write("u.parquet", &table);
+    dir.write("u.txt", "https://news.example/a\n");
+    dir.write("quote.csv", "url\n\"https://news.example/a\n");
+    dir.write("own.txt", "shop.example\n");
+    dir.done_line("lists -q -o own.rlists own.txt");
+    dir.write("u.txt.xz", b"\xfd7zXZ\0\0\x04");
+    dir.all_fail(&[
+        "filter -s s -a GPTBot u.parquet | ; name one with -o, such as -o out.parquet",
+        "annotate -s s -a GPTBot --add reason u.txt | the form letters has no room | \
+         (--as jsonl or --as csv, next to --add)",
+        "annotate -s s -a GPTBot --as csv u.txt | u.txt: the form csv | (--as jsonl)",
+        "inspect own.rlists | own.rlists: not a robosieve snapshot but a file of filter lists | \
+         ; `robosieve lists FILE` shows it",
+        "export -s s --columns GPTBot.access | --columns GPTBot.access: | name it with -a GPTBot",
+        "filter -s s -a GPTBot quote.csv | quote.csv: line 2: a quote is opened here and not closed \
+         before the end of the file",
+        "bench -s s --urls u.txt.xz | u.txt.xz: an xz file, not a list of URLs",
+    ]);
+    let mixed = dir.run_line("report -s s -a GPTBot u.parquet u.txt");
+    mixed.refused("give each kind to a run of its own");
+    assert!(!mixed.stderr.contains("--out-dir"), "{mixed:?}");
 }

@@ -22,7 +22,7 @@ fn mistakes_have_advice() {
         "filter in.warc --field 2 -o x | WARC-Target-URI",
         "filter in.warc --host e.example -o x | WARC-Target-URI",
         "report in.warc --host e.example --json-to x | WARC-Target-URI",
-        "report in.warc list --json-to x | of its own (--out-dir)",
+        "report in.warc list --json-to x | give each kind to a run of its own",
     ] {
         let (line, expected) = case(row);
         dir.fails(&judging(&words(line)), &expected);

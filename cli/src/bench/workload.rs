@@ -8,6 +8,7 @@ use crate::option_guard::OptionGuard;
 use crate::signals;
 use crate::stderr::print_line;
 use anyhow::Context;
+use robosieve::job::Input;
 use robosieve::output::OutputFile;
 use robosieve::{Compiler, Snapshot};
 use robosieve_synthetic::{Web, WebOptions};
@@ -28,6 +29,8 @@ pub(super) struct Workload {
 impl Workload {
     /// Reads the list from a file: plain, gzip or zstd.
     pub(super) fn given(snapshot: &Path, urls: &str) -> anyhow::Result<Self> {
+        // Refuses other formats by the name of the file: the benchmark reads a list in memory.
+        Input::open(urls)?;
         let mut text = Vec::new();
         std::fs::File::open(urls)
             .map_err(anyhow::Error::from)

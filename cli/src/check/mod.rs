@@ -107,6 +107,35 @@ impl CheckArgs {
         self.judge.options().as_of(self.time.as_of)
     }
 
+    /// Refuses options that mean nothing for a robots.txt file: it is one answer, without a status, a
+    /// time or an origin.
+    fn refuse_options_of_snapshots(&self) -> anyhow::Result<()> {
+        if self.robots.is_none() {
+            return Ok(());
+        }
+        let judge = &self.judge;
+        // Compiled lists have checksums too.
+        let skips_verification = self.verify.no_verify && !self.lists.are_named();
+        let given = [
+            (self.time.as_of.is_some(), "--as-of"),
+            (judge.at.is_some(), "--at"),
+            (judge.unknown.is_some(), "--unknown"),
+            (judge.policy.scheme != SchemeArg::Exact, "--scheme"),
+            (
+                judge.policy.status.status_policy.is_some(),
+                "--status-policy",
+            ),
+            (skips_verification, "--no-verify"),
+        ];
+        if let Some((_, option)) = given.into_iter().find(|(is_given, _)| *is_given) {
+            bail!(
+                "{option} is for a snapshot (-s SNAP); a robots.txt file (--robots) has no time, no \
+                 status, no origin and no checksums"
+            );
+        }
+        Ok(())
+    }
+
     /// Opens the snapshot, and checks the spelling of agents by it. A look-up of a few URLs verifies
     /// the blocks that it reads, not the whole snapshot.
     fn open_snapshot(&self, path: &Path, agents: &[Agent]) -> anyhow::Result<Snapshot> {
@@ -120,6 +149,7 @@ impl CheckArgs {
 }
 
 pub(crate) fn run(args: &CheckArgs, quiet: bool) -> anyhow::Result<ExitCode> {
+    args.refuse_options_of_snapshots()?;
     let guard = args
         .judge
         .agents

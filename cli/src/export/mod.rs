@@ -140,6 +140,7 @@ pub(crate) fn run(args: &ExportArgs, quiet: bool) -> anyhow::Result<()> {
             "--disallowed-since has two columns per agent; name agents with -a, such as -a GPTBot"
         );
     }
+    refuse_columns_of_agents(args)?;
     refuse_reasons(&args.reason)?;
     refuse_selections_of_history(args)?;
     let snapshot = Snapshot::open(&args.snapshot)?;
@@ -211,6 +212,34 @@ fn without_history(err: robosieve::Error, args: &ExportArgs) -> anyhow::Error {
         ),
         _ => at_snapshot(err, &args.snapshot).into(),
     }
+}
+
+/// Refuses a column of an agent, such as `GPTBot.access`, if no agent is named.
+fn refuse_columns_of_agents(args: &ExportArgs) -> anyhow::Result<()> {
+    let agent_of = |column: &str| {
+        let (agent, value) = column.rsplit_once('.')?;
+        let is_of_agent = [
+            "access",
+            "named",
+            "crawl_delay",
+            "disallowed_after",
+            "disallowed_since",
+        ]
+        .contains(&value);
+        is_of_agent.then(|| agent.to_owned())
+    };
+    if !args.agents.is_empty() {
+        return Ok(());
+    }
+    for column in &args.columns {
+        if let Some(agent) = agent_of(column) {
+            bail!(
+                "--columns {column}: the columns of an agent are written only if it is named; name \
+                 it with -a {agent}"
+            );
+        }
+    }
+    Ok(())
 }
 
 /// Refuses the options that say of which time an origin is, or which origins are written: the table
