@@ -168,7 +168,7 @@ fn lines_that_are_not_entries_are_named() {
     );
     let ran = dir.done_line("lists list.txt -o own.rlists --stats-json stats.json");
     for part in [
-        "warning: list.txt: 4 lines are not entries, and skipped: line 2 is `example.com##.ad` \
+        "warning: list.txt: 4 lines are not entries and are skipped: line 2 is `example.com##.ad` \
          (an element-hiding rule), line 3 is `/banner[0-9]+/` (a regular expression), \
          line 4 is `co.uk` (a public suffix)",
         "compiled 1 list in ",

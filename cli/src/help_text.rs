@@ -93,8 +93,8 @@ content-length. A 304 confirms the copy captured before it.
 
 A directory holds archives, named .warc, .jsonl, .ndjson or .captures (.gz or .zst may follow). \
 Without archives, it holds robots.txt files named HOST, HOST_PORT or SCHEME_HOST_PORT (.txt may \
-follow). Other files, such as tables, images and other archives, are skipped, counted and named in \
-a warning. The newest capture of an origin wins, in any order of the inputs.
+follow). Other files beside these, such as tables, images and other archives, are skipped, counted \
+and named in a warning. Beside archives, any other file is an error. The newest capture of an origin wins, in any order of the inputs.
 
 --previous gives the same snapshot as compiling all archives together, as far as OLD still has \
 their data. Origins without a newer capture keep their entry, with the last good copy and the time \
@@ -528,7 +528,10 @@ origins that newly disallow some URLs and disallowed none before; under newly al
 Only origins that answered in both snapshots count: with a robots.txt, or with none (4xx), which \
 disallows nothing. `*` stands for agents that neither robots.txt names.
 
-In the JSON, each agent has `disallowed`, `allowed`, `newly_partly` and `no_longer_partly`. Each has \
+In the JSON, `added`, `gone`, `outcome_changed` and `rules_changed` are origins, with their number and \
+some examples, and `outcomes` counts the changes of outcome. `old`, `new`, `common` and `answered` are \
+numbers of origins. `agents` has the changes for each agent, `others` those for `*`, and \
+`agents_changed` is the number of agents with changes. Each agent has `disallowed`, `allowed`, `newly_partly` and `no_longer_partly`. Each has \
 the number of `origins`, of them `by_name` and `by_global` (`*`), `named` (either robots.txt has a \
 group for the agent), and `examples`. `refused` is an older name of `disallowed`.
 

@@ -267,7 +267,8 @@ fn report_defects(list: &NamedList, report: &ListReport, is_strict: bool) -> any
     if is_strict {
         bail!("{shown}: {what}: {examples}; correct the list, or leave --strict-lists out");
     }
-    let message = format!("{shown}: {what}, and skipped: {examples}");
+    let verb = if lines == 1 { "is" } else { "are" };
+    let message = format!("{shown}: {what} and {verb} skipped: {examples}");
     print_line(format_args!("robosieve: warning: {}", escape(&message)));
     Ok(())
 }

@@ -34,6 +34,8 @@ pub(crate) fn named<T: OptionValue>() -> impl TypedValueParser<Value = T> {
 
 /// The long help of an option with too many names for the summary of `-h`, which hides them.
 pub(crate) fn listing_values<T: OptionValue>(text: &str) -> String {
+    // A value without a help text would be left out.
+    const { assert!(T::NAMES.len() == T::HELP.len()) }
     let values = T::NAMES.iter().zip(T::HELP);
     let lines: Vec<String> = values
         .map(|((_, name), help)| format!("- {name}: {help}"))
@@ -142,6 +144,8 @@ impl OptionValue for AddedColumn {
          way",
         "The number of that line: robots_line",
         "The name by which the agent obeys that line, or *: robots_agent",
+        "The filter lists that name the URL, for annotate only: robots_list",
+        "Their entry, for annotate only: robots_entry",
     ];
 }
 
