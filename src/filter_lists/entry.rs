@@ -27,7 +27,7 @@ use crate::profile::Profile;
 use crate::robots::pattern::{MAX_PRIORITY, Pattern};
 use crate::url::split::authority_start;
 use crate::url::{self, is_address};
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
 /// The hosts that an entry covers.
@@ -162,8 +162,8 @@ pub(super) struct Scratch {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ParsedLine {
     pub entries: u64,
-    /// The names that hosts files have for the computer itself, such as `localhost`, and addresses
-    /// in place of names.
+    /// The names that hosts files have for the computer itself, such as `localhost`, and its
+    /// addresses in place of names.
     pub skipped_names: u64,
     /// Why the line, or the first of its names that is not accepted, is not an entry.
     pub defect: Option<NotAnEntry>,
@@ -326,17 +326,39 @@ impl<F: FnMut(Entry<'_>)> LineParser<'_, F> {
     }
 
     /// A name of a hosts file. Its subdomains count, because the authors of such lists cannot
-    /// express them: they name the subdomains that they know.
+    /// express them: they name the subdomains that they know. Lists of malware have addresses in
+    /// place of names.
     fn parse_hosts_name(&mut self, name: &[u8], address: HostsAddress) {
-        if is_local_name(name) || HostsAddress::parse(name).is_some() {
+        let named = HostsAddress::parse(name);
+        let sinkhole = HostsAddress::Sinkhole;
+        if is_local_name(name) || (address == sinkhole && named == Some(sinkhole)) {
             self.parsed.skipped_names += 1;
             return;
         }
+        let has_letter = name
+            .iter()
+            .any(|b| b.is_ascii_alphabetic() || !b.is_ascii());
+        let is_name = named.is_none() && has_letter;
         let result = match address {
-            HostsAddress::Sinkhole => self.parse_name(name),
-            HostsAddress::Other => Err(NotAnEntry::Redirect),
+            HostsAddress::Sinkhole => self.parse_name_or_address(name),
+            HostsAddress::Other if is_name => Err(NotAnEntry::Redirect),
+            // A range, an address with a count, or one with a note.
+            HostsAddress::Other => Err(NotAnEntry::WhiteSpace),
         };
         self.note(result);
+    }
+
+    /// A name of a hosts file, or an address that is written in place of one.
+    fn parse_name_or_address(&mut self, name: &[u8]) -> Result<(), NotAnEntry> {
+        match parse_ascii::<Ipv6Addr>(name) {
+            Some(address) => self.parse_address(address),
+            None => self.parse_name(name),
+        }
+    }
+
+    /// An address of IPv6 without brackets.
+    fn parse_address(&mut self, address: Ipv6Addr) -> Result<(), NotAnEntry> {
+        self.parse_url(format!("[{address}]").as_bytes(), Anchor::Exact)
     }
 
     fn parse_dnsmasq(&mut self, line: DnsmasqLine<'_>) -> Result<(), NotAnEntry> {
@@ -363,10 +385,11 @@ impl<F: FnMut(Entry<'_>)> LineParser<'_, F> {
 
     /// A line that is one entry.
     fn parse_single(&mut self, text: &[u8]) -> Result<(), NotAnEntry> {
+        let text = without_full_prefix(text);
         // The colons of an IPv6 address look like that of a port.
         let bare = text.strip_prefix(b"=").unwrap_or(text);
         if let Some(address) = parse_ascii::<Ipv6Addr>(bare) {
-            return self.parse_url(format!("[{address}]").as_bytes(), Anchor::Exact);
+            return self.parse_address(address);
         }
         if is_regular_expression(text) {
             return Err(NotAnEntry::RegularExpression);
@@ -736,15 +759,41 @@ fn refuse_unlikely_address(url: &UrlText<'_>, path: &[u8]) -> Result<(), NotAnEn
         .split(|&b| b == b':')
         .next()
         .unwrap_or_default();
+    // `198.51.100.`, the start of addresses, is 198.51.0.100 in a URL.
+    let host = host.strip_suffix(b".").unwrap_or(host);
     let dots = host.iter().filter(|&&b| b == b'.').count();
     if dots < 3 && host.iter().all(|b| b.is_ascii_digit() || *b == b'.') {
         return Err(NotAnEntry::Number);
     }
-    let bits = path.strip_prefix(b"/").and_then(parse_ascii::<u8>);
-    if bits.is_some_and(|bits| bits <= 128) {
+    if path.strip_prefix(b"/").is_some_and(starts_with_range) {
         return Err(NotAnEntry::AddressRange);
     }
     Ok(())
+}
+
+/// Whether the text after the `/` of an address is the length of a prefix or a netmask, alone or in
+/// front of a further column. A path such as `/24/x.html` is neither.
+fn starts_with_range(text: &[u8]) -> bool {
+    let end = text.iter().position(|b| b",;:|\"'".contains(b));
+    let range = end.and_then(|end| text.get(..end)).unwrap_or(text);
+    parse_ascii::<u8>(range).is_some_and(|bits| bits <= 128)
+        || parse_ascii::<Ipv4Addr>(range).is_some()
+}
+
+/// The address of a range that has only this address, such as `192.0.2.1/32`. Any other text stays
+/// as it is.
+fn without_full_prefix(text: &[u8]) -> &[u8] {
+    let address = match (text.strip_suffix(b"/32"), text.strip_suffix(b"/128")) {
+        (Some(address), _) if is_bare::<Ipv4Addr>(address) => Some(address),
+        (_, Some(address)) if is_bare::<Ipv6Addr>(address) => Some(address),
+        _ => None,
+    };
+    address.unwrap_or(text)
+}
+
+/// Whether a text is an address, with or without the mark of an exact host.
+fn is_bare<T: FromStr>(text: &[u8]) -> bool {
+    parse_ascii::<T>(text.strip_prefix(b"=").unwrap_or(text)).is_some()
 }
 
 /// Why a text has no host that URLs may have.

@@ -37,7 +37,7 @@ pub struct ListReport {
     pub entries: u64,
     /// The entries that are exceptions; `entries` includes them.
     pub exceptions: u64,
-    /// The names of hosts files that name the computer itself, and addresses in place of names.
+    /// The names of hosts files that name the computer itself, and its addresses in place of names.
     pub skipped_names: u64,
     /// The lines with a text that is not an entry, by reason. A line counts once, by its first
     /// defect, and may have entries too.
