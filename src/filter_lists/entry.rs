@@ -99,6 +99,9 @@ pub enum NotAnEntry {
     /// A URL with a scheme other than `http`, `https` and `ftp`.
     #[error("a scheme other than http, https and ftp")]
     Scheme,
+    /// A name of one label with a `:` and no port: a key of YAML or of unbound, or a title.
+    #[error("a key or a title that ends in a colon")]
+    Key,
     /// The port 0, which no server has.
     #[error("the port 0")]
     PortZero,
@@ -486,8 +489,13 @@ impl<F: FnMut(Entry<'_>)> LineParser<'_, F> {
         if !is_address {
             refuse_host_name(host)?;
             // A rule for parts of URLs, such as `_banner_` or `-ad.`, looks like a host too.
-            if url.scheme.is_none() && !host.contains(&b'.') && !is_plain_label(host) {
+            let is_label = url.scheme.is_none() && !host.contains(&b'.');
+            if is_label && !is_plain_label(host) {
                 return Err(NotAnEntry::HostCharacter);
+            }
+            let is_marked = url.has_slashes || anchor == Anchor::Exact;
+            if is_label && !is_marked && url.authority.ends_with(b":") {
+                return Err(NotAnEntry::Key);
             }
         } else if url.scheme.is_none() {
             refuse_unlikely_address(url, parts.path)?;

@@ -71,6 +71,7 @@ fn short_name(reason: NotAnEntry) -> &'static str {
         NotAnEntry::AdblockPattern => "pattern",
         NotAnEntry::LongLine => "long line",
         NotAnEntry::Scheme => "scheme",
+        NotAnEntry::Key => "key",
         NotAnEntry::PortZero => "port 0",
         NotAnEntry::LongPath => "long path",
         NotAnEntry::OneLabel => "one label",
