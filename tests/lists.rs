@@ -180,7 +180,7 @@ fn lines_that_are_not_entries_are_named() {
         stats["lists"],
         json!([{
             "name": "list", "path": "list.txt", "kind": "block", "lines": 6, "blank_lines": 0,
-            "entries": 2, "exceptions": 0, "skipped_names": 0,
+            "entries": 2, "exceptions": 0, "cancellations": 0, "skipped_names": 0,
             "not_entries": {
                 "a public suffix": 1,
                 "a regular expression": 1,

@@ -245,7 +245,7 @@ fn report_defects(list: &NamedList, report: &ListReport, is_strict: bool) -> any
     let lines: u64 = report.not_entries.values().sum();
     let shown = list.path.display();
     if lines == 0 {
-        if report.entries == 0 {
+        if report.entries + report.cancellations == 0 {
             print_line(format_args!(
                 "robosieve: warning: {}: the list has no entry",
                 escape(&shown.to_string())

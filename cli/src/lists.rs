@@ -86,6 +86,8 @@ struct ListCounts<'r> {
     blank_lines: u64,
     entries: u64,
     exceptions: u64,
+    /// The rules with `$badfilter`.
+    cancellations: u64,
     skipped_names: u64,
     /// The lines that are not entries, by reason.
     not_entries: BTreeMap<String, u64>,
@@ -165,6 +167,7 @@ impl<'r> ListCounts<'r> {
             blank_lines: report.blank_lines,
             entries: report.entries,
             exceptions: report.exceptions,
+            cancellations: report.cancellations,
             skipped_names: report.skipped_names,
             not_entries: by_reason
                 .map(|(reason, lines)| (reason.to_string(), *lines))

@@ -24,7 +24,7 @@ pub(crate) struct ListTexts {
     inputs: Mutex<Vec<PathBuf>>,
 }
 
-/// What a list holds: its entries, its lines that are not entries, and the first of these, each with
+/// What a list holds: its entries and the rules that cancel entries, its lines that are not entries, and the first of these, each with
 /// its number, its text and the reason.
 type Contents = (u64, u64, Vec<(u64, String, String)>);
 
@@ -32,7 +32,8 @@ fn contents(report: ListReport) -> Contents {
     let examples = report.examples.into_iter();
     let examples = examples.map(|line| (line.line, line.text, line.reason.to_string()));
     let not_entries = report.not_entries.values().sum();
-    (report.entries, not_entries, examples.collect())
+    let found = report.entries + report.cancellations;
+    (found, not_entries, examples.collect())
 }
 
 impl ListTexts {

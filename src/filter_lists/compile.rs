@@ -43,8 +43,9 @@ use std::path::Path;
 pub struct ListCompiler {
     options: EntryOptions,
     lists: Vec<ListMetadata>,
-    hosts: HostEntries,
-    paths: PathEntries,
+    entries: Entries,
+    /// What the rules with `$badfilter` of all lists cancel, as entries of list 0.
+    cancelled: Entries,
     words: WordEntries,
     words_in: WordsIn,
     /// 0 for the default.
@@ -116,11 +117,38 @@ fn not_a_text(start: &[u8]) -> Option<String> {
     ))
 }
 
-/// The entries in a part of a list.
+/// Entries for whole hosts and for paths.
 #[derive(Debug, Default)]
-struct ListPart {
+struct Entries {
     hosts: HostEntries,
     paths: PathEntries,
+}
+
+impl Entries {
+    fn push(&mut self, entry: &Entry<'_>, list: u16) {
+        if entry.path.is_none() && entry.scheme.is_none() && entry.port.is_none() {
+            self.hosts.push(entry, list);
+        } else {
+            self.paths.push(PathEntry::of(entry, list));
+        }
+    }
+
+    fn append(&mut self, part: Self) {
+        self.hosts.append(part.hosts);
+        self.paths.append(part.paths);
+    }
+
+    fn compact(&mut self) {
+        self.hosts.compact();
+        self.paths.compact();
+    }
+}
+
+/// The entries in a part of a list, and those that it cancels.
+#[derive(Debug, Default)]
+struct ListPart {
+    entries: Entries,
+    cancelled: Entries,
 }
 
 impl ListPart {
@@ -129,10 +157,10 @@ impl ListPart {
             is_exception: entry.is_exception || is_allow_list,
             ..*entry
         };
-        if entry.path.is_none() && entry.scheme.is_none() && entry.port.is_none() {
-            self.hosts.push(&entry, list);
+        if entry.is_cancellation {
+            self.cancelled.push(&entry, 0);
         } else {
-            self.paths.push(PathEntry::of(&entry, list));
+            self.entries.push(&entry, list);
         }
     }
 }
@@ -173,6 +201,9 @@ impl ListCompiler {
 
     /// Adds a list by its name, the reason for the URLs that it names. Returns what the text held.
     ///
+    /// A rule with `$badfilter` cancels the equal entries of all lists, also of those that are added
+    /// later.
+    ///
     /// # Errors
     /// Errors of the reader, without a path; [`BadList`](ErrorKind::BadList) for a text without any
     /// entry, but with lines that are none, and for a name with other characters than letters, digits,
@@ -203,8 +234,8 @@ impl ListCompiler {
             &mut report,
             |entry, part: &mut ListPart| part.push(&entry, is_allow_list, list),
             |part| {
-                self.hosts.append(part.hosts);
-                self.paths.append(part.paths);
+                self.entries.append(part.entries);
+                self.cancelled.append(part.cancelled);
             },
         )?;
         if is_allow_list {
@@ -215,7 +246,8 @@ impl ListCompiler {
 
     /// Adds a list whose entries were read.
     fn add_read(&mut self, name: &str, report: ListReport) -> Result<ListReport> {
-        if let (0, Some(first)) = (report.entries, report.examples.first()) {
+        let found = report.entries + report.cancellations;
+        if let (0, Some(first)) = (found, report.examples.first()) {
             let Example { line, text, reason } = first;
             let hint = match reason {
                 NotAnEntry::PublicSuffix => "; if its lines are words, name it as a list of words",
@@ -274,15 +306,22 @@ impl ListCompiler {
     pub fn finish(self) -> Result<CompiledLists> {
         let Self {
             lists,
-            mut hosts,
-            mut paths,
+            mut entries,
+            mut cancelled,
             words,
             words_in,
             soft_threshold,
             ..
         } = self;
-        hosts.compact();
-        paths.compact();
+        entries.compact();
+        cancelled.compact();
+        let Entries {
+            mut hosts,
+            mut paths,
+        } = entries;
+        // Adblockers void a rule by `$badfilter` in whichever of their lists it is.
+        hosts.remove(&cancelled.hosts);
+        paths.remove(&cancelled.paths);
         let mut builder = FileBuilder::default();
         builder.add_all(&hosts.entries, &hosts.texts, &paths.entries)?;
         drop(hosts);
@@ -326,7 +365,7 @@ mod tests {
             .add("own", ListKind::Block, lines.as_bytes())
             .unwrap();
         // Without bytes, more entries than these are sorted at once.
-        let ListCompiler { hosts, paths, .. } = &compiler;
+        let Entries { hosts, paths } = &compiler.entries;
         assert_eq!((hosts.entries.len(), paths.entries.len()), (1, 1));
         assert_eq!(hosts.texts.len(), long.len() + ".example".len());
     }

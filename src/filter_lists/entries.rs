@@ -52,6 +52,9 @@ pub(super) struct HostEntry {
     pub list: u16,
 }
 
+/// What sorts entries for whole hosts before their lists.
+type HostKey<'t> = (u128, &'t [u8], HostKind);
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum HostKind {
     Domain,
@@ -120,6 +123,21 @@ impl HostEntries {
         self.compacted = self.entries.len();
         self.compacted_bytes = self.texts.len();
     }
+
+    /// Removes the entries that equal one of `cancelled`, of whatever list. Both are compacted, and
+    /// the cancelled entries are of list 0.
+    pub(super) fn remove(&mut self, cancelled: &Self) {
+        let texts = &self.texts;
+        self.entries
+            .retain(|entry| !cancelled.has(entry.key(texts)));
+    }
+
+    fn has(&self, key: HostKey<'_>) -> bool {
+        let found = self
+            .entries
+            .binary_search_by(|entry| entry.key(&self.texts).cmp(&key));
+        found.is_ok()
+    }
 }
 
 /// How many entries before its use a text is prefetched.
@@ -183,6 +201,19 @@ impl PathEntries {
         }
     }
 
+    /// Removes the entries that equal one of `cancelled`, of whatever list. Both are compacted, and
+    /// the cancelled entries are of list 0.
+    pub(super) fn remove(&mut self, cancelled: &Self) {
+        self.entries.retain(|entry| !cancelled.has(entry));
+    }
+
+    fn has(&self, entry: &PathEntry) -> bool {
+        // An equal entry of list 0 is the last one up to this.
+        let end = self.entries.partition_point(|own| own <= entry);
+        let last = self.entries[..end].last();
+        last.is_some_and(|last| last.is_same(entry))
+    }
+
     /// Sorts the entries, and drops equal ones.
     pub(super) fn compact(&mut self) {
         self.entries.par_sort_unstable();
@@ -210,6 +241,10 @@ impl HostEntry {
             },
             list,
         }
+    }
+
+    fn key<'t>(&self, texts: &'t [u8]) -> HostKey<'t> {
+        (self.start, self.stored(texts), self.kind)
     }
 
     pub(super) fn stored<'t>(&self, texts: &'t [u8]) -> &'t [u8] {

@@ -18,6 +18,7 @@
 //! | `\|https://example.com/path` (adblock) | the same |
 //! | `*.example.com/path`, `\|\|example.com/path` | URLs of the host and its subdomains |
 //! | `@@` before any other form | the same, as an exception |
+//! | `\|\|example.com^$badfilter` (adblock) | nothing: it cancels the equal entries of all lists |
 //! | `# …`, `! …`, `[Adblock Plus 2.0]`, and ` # …` after an entry | nothing: a comment |
 
 use super::format::Scheme;
@@ -57,6 +58,8 @@ pub(super) struct Entry<'a> {
     pub path: Option<&'a [u8]>,
     /// The line begins with `@@`: the URLs are not to be disallowed.
     pub is_exception: bool,
+    /// The line has the option `$badfilter`: it is not an entry, and cancels the equal ones.
+    pub is_cancellation: bool,
 }
 
 /// The length of the longest host name of an entry: that of the DNS (RFC 1035 §2.3.4).
@@ -165,6 +168,8 @@ pub(super) struct Scratch {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ParsedLine {
     pub entries: u64,
+    /// The rules that cancel equal entries.
+    pub cancellations: u64,
     /// The names that hosts files have for the computer itself, such as `localhost`, and its
     /// addresses in place of names.
     pub skipped_names: u64,
@@ -172,8 +177,8 @@ pub(super) struct ParsedLine {
     pub defect: Option<NotAnEntry>,
 }
 
-/// Parses a line without its line end, and calls `found` for each entry: several times for a line
-/// of a hosts file or of dnsmasq that has several names.
+/// Parses a line without its line end, and calls `found` for each entry, and for a cancellation:
+/// several times for a line of a hosts file or of dnsmasq that has several names.
 ///
 /// A name that is not an entry does not hide the other names of its line. White space around the
 /// line is ignored. A byte order mark is not.
@@ -191,6 +196,7 @@ pub(super) fn parse_line<F: FnMut(Entry<'_>)>(
         scratch,
         found,
         is_exception: false,
+        is_cancellation: false,
         parsed: ParsedLine::default(),
     };
     if is_plain_domain(line) {
@@ -275,6 +281,7 @@ struct LineParser<'s, F> {
     scratch: &'s mut Scratch,
     found: &'s mut F,
     is_exception: bool,
+    is_cancellation: bool,
     parsed: ParsedLine,
 }
 
@@ -298,6 +305,7 @@ impl<F: FnMut(Entry<'_>)> LineParser<'_, F> {
             port: None,
             path: None,
             is_exception: false,
+            is_cancellation: false,
         });
         self.parsed.entries += 1;
         Ok(())
@@ -414,25 +422,25 @@ impl<F: FnMut(Entry<'_>)> LineParser<'_, F> {
     /// `document` blocks the page itself, which is what a URL is judged for, so it and the options
     /// that include it change nothing. `important` overrides exceptions elsewhere, and is ignored.
     /// In an exception, `document` switches the whole adblocker off, so it is not accepted there.
-    fn without_options<'t>(&self, text: &'t [u8]) -> Result<&'t [u8], NotAnEntry> {
+    /// `badfilter` makes the line a cancellation.
+    fn without_options<'t>(&mut self, text: &'t [u8]) -> Result<&'t [u8], NotAnEntry> {
         let Some((pattern, options)) = options_start(text).and_then(|at| text.split_at_checked(at))
         else {
             return Ok(text);
         };
         let accepted: &[&[u8]] = if self.is_exception {
-            &[b"important"]
+            &[b"important", b"badfilter"]
         } else {
-            &[b"all", b"document", b"doc", b"important"]
+            &[b"all", b"document", b"doc", b"important", b"badfilter"]
         };
         let options = options.strip_prefix(b"$").unwrap_or(options);
-        if options
-            .split(|&b| b == b',')
-            .all(|option| accepted.contains(&option))
-        {
-            Ok(pattern)
-        } else {
-            Err(NotAnEntry::Options)
+        for option in options.split(|&b| b == b',') {
+            if !accepted.contains(&option) {
+                return Err(NotAnEntry::Options);
+            }
+            self.is_cancellation |= option == b"badfilter";
         }
+        Ok(pattern)
     }
 
     /// A URL, a URL without scheme, or a host.
@@ -552,8 +560,13 @@ impl<F: FnMut(Entry<'_>)> LineParser<'_, F> {
             port: origin.port,
             path,
             is_exception: self.is_exception,
+            is_cancellation: self.is_cancellation,
         });
-        self.parsed.entries += 1;
+        let count = match self.is_cancellation {
+            true => &mut self.parsed.cancellations,
+            false => &mut self.parsed.entries,
+        };
+        *count += 1;
         Ok(())
     }
 }

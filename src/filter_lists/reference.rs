@@ -145,9 +145,12 @@ fn line() -> impl Strategy<Value = String> {
     let port = select(vec!["", "", "", ":80", ":443", ":8080"]);
     let exception = select(vec!["", "", "@@"]);
     let path = prop_oneof![3 => Just(String::new()), 2 => path(), 2 => pattern()];
-    (exception, host_form, host(), port, path).prop_map(|(exception, form, host, port, path)| {
-        format!("{exception}{form}{host}{port}{path}")
-    })
+    let option = prop_oneof![15 => Just(""), 1 => Just("$badfilter")];
+    (exception, host_form, host(), port, path, option).prop_map(
+        |(exception, form, host, port, path, option)| {
+            format!("{exception}{form}{host}{port}{path}{option}")
+        },
+    )
 }
 
 fn url() -> impl Strategy<Value = UrlParts> {
@@ -261,14 +264,20 @@ proptest! {
         let mut compiler = ListCompiler::new().allow_suffixes(true);
         let mut scratch = Scratch::default();
         let mut model = Vec::new();
+        let mut cancelled = Vec::new();
         for (number, lines) in lists.iter().chain([&exceptions]).enumerate() {
             let is_allow = number == lists.len();
             let mut entries = Vec::new();
             for line in lines {
                 parse_line(line.as_bytes(), options, &mut scratch, &mut |entry: Entry<'_>| {
+                    let is_cancellation = entry.is_cancellation;
                     let mut entry = OwnedEntry::of(&entry);
                     entry.is_exception |= is_allow;
-                    entries.push(entry);
+                    if is_cancellation {
+                        cancelled.push(entry);
+                    } else {
+                        entries.push(entry);
+                    }
                 });
             }
             let text = lines.join("\n");
@@ -280,6 +289,9 @@ proptest! {
                 compiler.add(&name, kind, b"".as_slice()).unwrap();
             }
             model.push(entries);
+        }
+        for entries in &mut model {
+            entries.retain(|entry| !cancelled.contains(entry));
         }
         let compiled = FilterLists::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
         compiled.verify().unwrap();

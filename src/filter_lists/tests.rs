@@ -23,7 +23,8 @@ fn describe(line: &[u8], options: EntryOptions) -> String {
         &mut Scratch::default(),
         &mut |entry: Entry<'_>| parts.push(describe_entry(entry)),
     );
-    assert_eq!(parsed.entries, parts.len() as u64);
+    let found = parsed.entries + parsed.cancellations;
+    assert_eq!(found, parts.len() as u64);
     if parsed.skipped_names > 0 {
         parts.push(format!("{} skipped", parsed.skipped_names));
     }
@@ -45,7 +46,8 @@ fn describe_entry(entry: Entry<'_>) -> String {
     words.push(lossy(entry.host));
     words.extend(entry.path.map(lossy));
     let mark = if entry.is_exception { "@@" } else { "" };
-    format!("{mark}{}", words.join(" "))
+    let cancel = if entry.is_cancellation { "cancel " } else { "" };
+    format!("{cancel}{mark}{}", words.join(" "))
 }
 
 fn lossy(text: &[u8]) -> String {
@@ -139,6 +141,7 @@ const TOKENS: &[&str] = &[
     "^",
     "$",
     "$all",
+    "$badfilter",
     "$third-party",
     "=",
     "*",
@@ -289,7 +292,8 @@ proptest! {
             );
             defects += u64::from(parsed.defect.is_some());
         }
-        prop_assert_eq!(report.entries, entries.len() as u64);
+        let found = report.entries + report.cancellations;
+        prop_assert_eq!(found, entries.len() as u64);
         prop_assert_eq!(report.not_entries.values().sum::<u64>(), defects);
         prop_assert_eq!(report.examples.len() as u64, defects.min(5));
         prop_assert_eq!(entries, expected);
@@ -363,6 +367,67 @@ fn the_forms_of_one_list_compile_to_the_same_bytes() {
     for (bytes, form) in compiled.iter().zip(forms) {
         assert!(*bytes == compiled[0], "{form:?}");
     }
+}
+
+/// The entries of lists, as they are found for their hosts and paths.
+fn compiled_entries(lists: &[(ListKind, &str)], urls: &[&str]) -> Vec<Option<String>> {
+    let mut compiler = ListCompiler::new();
+    for (number, (kind, text)) in lists.iter().enumerate() {
+        compiler
+            .add(&number.to_string(), *kind, text.as_bytes())
+            .unwrap();
+    }
+    let compiled = FilterLists::new(compiler.finish().unwrap().to_vec().unwrap()).unwrap();
+    compiled.verify().unwrap();
+    let entry_of = |url: &&str| {
+        let found = compiled.find(url.as_bytes()).unwrap();
+        found.map(|found| found.entry().unwrap().to_string())
+    };
+    urls.iter().map(entry_of).collect()
+}
+
+#[test]
+fn badfilter_cancels_the_equal_entries_of_all_lists() {
+    let urls = [
+        "http://a.example/",
+        "http://b.example/x",
+        "http://c.example/",
+        "http://d.example/",
+    ];
+    let block = "||a.example^\n||b.example/x\n||b.example/xy\nc.example\n=a.example\n\
+                 @@c.example\nd.example\n";
+    let listed = ["a.example", "||b.example/x", "@@c.example", "d.example"];
+    let found = compiled_entries(&[(ListKind::Block, block)], &urls);
+    assert_eq!(found, listed.map(|entry| Some(entry.to_owned())));
+    // One entry for a host, one for a path, and an exception. `=a.example` is another entry.
+    let cancel = "||a.example^$badfilter\n||b.example/x$badfilter\n@@||c.example^$badfilter\n";
+    let left = ["=a.example", "", "c.example", "d.example"];
+    let left = left.map(|entry| (!entry.is_empty()).then(|| entry.to_owned()));
+    for (first, second) in [(block, cancel), (cancel, block)] {
+        let lists = [(ListKind::Block, first), (ListKind::Block, second)];
+        assert_eq!(compiled_entries(&lists, &urls), left);
+    }
+    let twice = [
+        (ListKind::Block, block),
+        (ListKind::Block, block),
+        (ListKind::Block, cancel),
+    ];
+    assert_eq!(compiled_entries(&twice, &urls), left);
+    // An entry of `--allow` is an exception, so the rule for the listed entry leaves it.
+    let allowed = [
+        (ListKind::Block, cancel),
+        (ListKind::Allow, "a.example\nd.example\n"),
+    ];
+    let found = compiled_entries(&allowed, &urls[..1]);
+    assert_eq!(found, [Some("@@a.example".to_owned())]);
+}
+
+#[test]
+fn a_report_counts_cancellations_apart() {
+    let report = report_of(b"||a.example^$badfilter\n@@||b.example^$badfilter\nc.example\n");
+    assert_eq!(report.cancellations, 2);
+    assert_eq!((report.entries, report.exceptions), (1, 0));
+    assert_eq!(report.blank_lines, 0);
 }
 
 #[test]

@@ -37,6 +37,9 @@ pub struct ListReport {
     pub entries: u64,
     /// The entries that are exceptions; `entries` includes them.
     pub exceptions: u64,
+    /// The rules with `$badfilter`, which cancel the equal entries of all lists; `entries` does not
+    /// include them.
+    pub cancellations: u64,
     /// The names of hosts files that name the computer itself, and its addresses in place of names.
     pub skipped_names: u64,
     /// The lines with a text that is not an entry, by reason. A line counts once, by its first
@@ -79,7 +82,7 @@ pub(super) fn read_entries<T: Default + Send>(
         parse_lines(part, report, |text, report| {
             let exceptions = &mut report.exceptions;
             parse_line(text, options, &mut scratch, &mut |entry: Entry<'_>| {
-                *exceptions += u64::from(entry.is_exception);
+                *exceptions += u64::from(entry.is_exception && !entry.is_cancellation);
                 found(entry, &mut entries);
             })
         });
@@ -182,6 +185,7 @@ impl ListReport {
         self.blank_lines += part.blank_lines;
         self.entries += part.entries;
         self.exceptions += part.exceptions;
+        self.cancellations += part.cancellations;
         self.skipped_names += part.skipped_names;
         for (reason, count) in part.not_entries {
             *self.not_entries.entry(reason).or_default() += count;
@@ -192,6 +196,7 @@ impl ListReport {
     fn add(&mut self, text: &[u8], parsed: ParsedLine) {
         self.lines += 1;
         self.entries += parsed.entries;
+        self.cancellations += parsed.cancellations;
         self.skipped_names += parsed.skipped_names;
         self.blank_lines += u64::from(parsed == ParsedLine::default());
         let Some(reason) = parsed.defect else {
