@@ -8,10 +8,11 @@
 //! | line | covers |
 //! |---|---|
 //! | `example.com`, `*.example.com`, `.example.com` | the host and its subdomains |
-//! | `\|\|example.com^` (adblock) | the same |
+//! | `\|\|example.com^`, `\|\|example.com^\|` (adblock) | the same |
 //! | `0.0.0.0 a.example b.example` (hosts file) | the same, of each host |
 //! | `address=/a.example/`, `server=/…/`, `local=/…/` (dnsmasq) | the same, of each host |
 //! | `=example.com`, `=example.com:8080`, `192.0.2.1`, `2001:db8::7` | this host only |
+//! | `\|example.com^\|` (filters of DNS servers) | the same |
 //! | `https://example.com` | this origin |
 //! | `//example.com`, `example.com:8080` | all origins with this host, or host and port |
 //! | `example.com/path`, `https://example.com/*/print$` | URLs of this host |
@@ -409,8 +410,10 @@ impl<F: FnMut(Entry<'_>)> LineParser<'_, F> {
         if text.iter().any(|&b| is_white_space(b.into())) {
             return Err(NotAnEntry::WhiteSpace);
         }
-        match text {
+        let whole_name = without_name_end(text);
+        match whole_name.unwrap_or(text) {
             [b'|', b'|', url @ ..] => self.parse_url(url, Anchor::Domain),
+            [b'|', name @ ..] if whole_name.is_some() => self.parse_url(name, Anchor::Exact),
             [b'|', url @ ..] => self.parse_url(url, Anchor::Start),
             [b'=', url @ ..] => self.parse_url(url, Anchor::Exact),
             url => self.parse_url(url, Anchor::None),
@@ -702,6 +705,14 @@ fn is_element_hiding(text: &[u8]) -> bool {
         let after = text.get(at + 1..).unwrap_or_default();
         after.iter().find(|b| !b"@?$%".contains(b)) == Some(&b'#')
     })
+}
+
+/// The text before the `^|` of a rule for a whole host, such as `||example.com^|`. In the filters of
+/// DNS servers, `^|` is the end of the name. After a path or a scheme it is the end of the URL.
+fn without_name_end(text: &[u8]) -> Option<&[u8]> {
+    let rule = text.strip_suffix(b"^|")?;
+    let is_name = rule.starts_with(b"|") && !rule.iter().any(|b| b"/?#".contains(b));
+    is_name.then_some(rule)
 }
 
 /// Whether a text is a regular expression, `/…/`, with or without options. Adblockers take every
