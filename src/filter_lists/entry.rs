@@ -145,6 +145,10 @@ pub enum NotAnEntry {
     /// removed.
     #[error("a substring that does not begin and end with a letter or a digit")]
     SubstringBound,
+    /// A substring with the separators of a table. They would be removed, and the columns run
+    /// together.
+    #[error("a row of a table; a list of substrings has one text per line")]
+    SubstringTable,
     /// A word that is too long.
     #[error("a word of more than 255 bytes")]
     LongWord,
@@ -244,7 +248,15 @@ fn has_punycode(name: &[u8]) -> bool {
 /// fragment or an element-hiding rule.
 fn without_comment(line: &[u8]) -> &[u8] {
     let text = trim(line);
-    if text.starts_with(b"#") || text.starts_with(b"!") || is_adblock_header(text) {
+    if is_adblock_header(text) {
+        return b"";
+    }
+    before_comment(text)
+}
+
+/// The start of a trimmed text before its comment: `#` or `!` at its start, or `#` after white space.
+pub(super) fn before_comment(text: &[u8]) -> &[u8] {
+    if text.starts_with(b"#") || text.starts_with(b"!") {
         return b"";
     }
     let comment = memchr::memchr_iter(b'#', text).find(|&at| {

@@ -80,6 +80,7 @@ fn short_name(reason: NotAnEntry) -> &'static str {
         NotAnEntry::WordCharacter => "word character",
         NotAnEntry::NotAscii => "not ASCII",
         NotAnEntry::SubstringBound => "bound",
+        NotAnEntry::SubstringTable => "table",
         NotAnEntry::LongWord => "long word",
     }
 }

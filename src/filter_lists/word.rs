@@ -5,7 +5,7 @@
 //! there as they are in URLs.
 
 use super::builder::ListSets;
-use super::entry::{NotAnEntry, ParsedLine};
+use super::entry::{NotAnEntry, ParsedLine, before_comment};
 use super::format::{WordFilter, WordRow};
 use super::words::{MAX_WORD, fold};
 use crate::bytes::trim;
@@ -25,10 +25,10 @@ pub(super) enum WordKind {
 
 /// Parses a line without its line end. If it has a word, sets `word` to its text in lower case.
 ///
-/// A line that begins with `#` or `!` is a comment. White space around the line is ignored.
+/// `#` and `!` begin a comment as in a list of entries. White space around the line is ignored.
 pub(super) fn parse_word(line: &[u8], kind: WordKind, word: &mut Vec<u8>) -> ParsedLine {
-    let text = trim(line);
-    if text.is_empty() || text.starts_with(b"#") || text.starts_with(b"!") {
+    let text = before_comment(trim(line));
+    if text.is_empty() {
         return ParsedLine::default();
     }
     word.clear();
@@ -37,6 +37,9 @@ pub(super) fn parse_word(line: &[u8], kind: WordKind, word: &mut Vec<u8>) -> Par
         _ if !text.is_ascii() => Some(NotAnEntry::NotAscii),
         WordKind::Word | WordKind::SoftWord => {
             (word.len() < text.len()).then_some(NotAnEntry::WordCharacter)
+        }
+        WordKind::Substring if text.iter().any(|b| b",;\t\"".contains(b)) => {
+            Some(NotAnEntry::SubstringTable)
         }
         // `c++` would list each URL with a `c`.
         WordKind::Substring => {

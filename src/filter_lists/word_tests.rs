@@ -267,6 +267,13 @@ const LINES: &[(&str, WordKind, &str)] = &[
     ("# casino", WordKind::Word, ""),
     ("!casino", WordKind::Substring, ""),
     ("", WordKind::Word, ""),
+    ("casino # gambling sites", WordKind::Word, "casino"),
+    ("big win\t# gambling sites", WordKind::Substring, "bigwin"),
+    ("c#x", WordKind::Substring, "cx"),
+    ("word,category,3", WordKind::Substring, "a row of a table"),
+    ("word;category", WordKind::Substring, "a row of a table"),
+    ("word\tcategory", WordKind::Substring, "a row of a table"),
+    ("a \"word\" b", WordKind::Substring, "a row of a table"),
     ("sex-shop", WordKind::Word, "a word with other characters"),
     (
         "two words",
