@@ -130,6 +130,9 @@ pub enum NotAnEntry {
     /// A pattern of an adblocker that is not a URL prefix.
     #[error("an adblock pattern that is not a URL prefix")]
     AdblockPattern,
+    /// A CR that no LF follows, as at the ends of lines in files of old Macs.
+    #[error("a CR within a line; end the lines with LF")]
+    CarriageReturn,
     /// The line is longer than 64 KiB.
     #[error("a line of more than 64 KiB")]
     LongLine,

@@ -71,6 +71,7 @@ fn short_name(reason: NotAnEntry) -> &'static str {
         NotAnEntry::RegularExpression => "regex",
         NotAnEntry::Options => "options",
         NotAnEntry::AdblockPattern => "pattern",
+        NotAnEntry::CarriageReturn => "CR",
         NotAnEntry::LongLine => "long line",
         NotAnEntry::Scheme => "scheme",
         NotAnEntry::Key => "key",
@@ -282,9 +283,9 @@ proptest! {
         )
         .unwrap();
         let mut expected = Vec::new();
-        let unmarked = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&text);
         let mut defects = 0;
-        for line in unmarked.split(|&b| b == b'\n') {
+        for line in text.split(|&b| b == b'\n') {
+            let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
             let parsed = parse_line(
                 line,
                 EntryOptions::default(),
@@ -439,11 +440,37 @@ fn an_empty_list_has_no_lines() {
     assert_eq!(report_of("\u{feff}".as_bytes()).blank_lines, 1);
 }
 
+/// `cat` of two files has the mark of the second one within the list.
 #[test]
-fn a_byte_order_mark_within_a_list_stays() {
-    let report = report_of("a.example\n\u{feff}b.example".as_bytes());
-    // IDNA ignores the mark within a host.
-    assert_eq!(report.entries, 2);
+fn byte_order_marks_at_the_starts_of_lines_are_skipped() {
+    let text = "\u{feff}a.example\n\u{feff}0.0.0.0 b.example\n\u{feff}# c\n\u{feff}||d.example^\n";
+    let report = report_of(text.as_bytes());
+    assert_eq!((report.entries, report.blank_lines), (3, 1));
+    assert_eq!(report.examples, []);
+    // The mark counts for the limit, so that no line is parsed that was cut.
+    let long = format!("\u{feff}a.example/{}", "x".repeat(MAX_LINE));
+    let report = report_of(long.as_bytes());
+    assert_eq!((report.entries, report.examples.len()), (0, 1));
+}
+
+/// A file of an old Mac is one line, which may look like a comment.
+#[test]
+fn a_cr_within_a_line_is_a_defect() {
+    let long = format!("# hosts\r{}", "0.0.0.0 a.example\r".repeat(10_000));
+    for text in [
+        "# hosts\r0.0.0.0 a.example\r0.0.0.0 b.example\r",
+        "a.example\rb.example",
+        "a.example\rb.example\r\n",
+        &long,
+    ] {
+        let report = report_of(text.as_bytes());
+        assert_eq!((report.lines, report.entries), (1, 0), "{text}");
+        let reasons: Vec<_> = report.not_entries.into_keys().collect();
+        assert_eq!(reasons, [NotAnEntry::CarriageReturn], "{text}");
+    }
+    let report = report_of(b"\ra.example\r\r\n\r\n# b\r\nc.example\r");
+    assert_eq!((report.entries, report.blank_lines), (2, 2));
+    assert_eq!(report.examples, []);
 }
 
 #[test]
@@ -470,6 +497,13 @@ fn examples_are_harmless_and_short() {
         text,
         "a b\\u{1b}[31m\\u{202e}\\u{200b}\\u{2028}é\\u{7f}\\u{9}c"
     );
+    let report = report_of("good.example\u{a0}\n \u{3000}a b\n".as_bytes());
+    let texts: Vec<&str> = report
+        .examples
+        .iter()
+        .map(|example| &*example.text)
+        .collect();
+    assert_eq!(texts, ["good.example\\u{a0}", "\\u{3000}a b"]);
     let report = report_of(format!("a {}", "é".repeat(100)).as_bytes());
     assert_eq!(report.examples[0].text, format!("a {}…", "é".repeat(58)));
     let report = report_of(format!("a {}", "😀".repeat(58)).as_bytes());

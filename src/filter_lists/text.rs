@@ -2,7 +2,7 @@
 
 use super::entry::{Entry, EntryOptions, NotAnEntry, ParsedLine, Scratch, parse_line};
 use super::word::{WordKind, parse_word};
-use crate::bytes::is_invisible;
+use crate::bytes::{is_invisible, is_white_space, trim};
 use crate::threads;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -55,7 +55,8 @@ pub struct ListReport {
 pub struct Example {
     /// The number of the line, from 1.
     pub line: u64,
-    /// The start of the line. Control characters and invisible ones are escaped.
+    /// The start of the line. Control characters, invisible ones and blanks other than the ASCII one
+    /// are escaped.
     pub text: String,
     /// Why it is not an entry.
     pub reason: NotAnEntry,
@@ -64,8 +65,9 @@ pub struct Example {
 /// Reads a list, and calls `append` with the entries of each of its parts, in their order. `found`
 /// adds an entry to those of a part. Parts are parsed on all threads of the current rayon pool.
 ///
-/// Lines end with LF or CRLF. A byte order mark at the start is skipped. A line of more than
-/// [`MAX_LINE`] bytes is not an entry.
+/// Lines end with LF or CRLF. A byte order mark at the start of a line is skipped: joined files have
+/// one where the second begins. A line of more than [`MAX_LINE`] bytes, or with another CR, is not an
+/// entry.
 ///
 /// Errors are those of the reader; `report` then counts the lines before the error. Never panics.
 /// Cost: linear in the text, and memory for some parts of [`PART_SIZE`].
@@ -157,16 +159,24 @@ fn parse_lines(
     report: &mut ListReport,
     mut parse: impl FnMut(&[u8], &mut ListReport) -> ParsedLine,
 ) {
+    // Most lists have no CR at all, so no line is searched for one.
+    let has_cr = memchr::memchr(b'\r', part).is_some();
     // An LF at the end does not begin another line.
     let lines = part.strip_suffix(b"\n").unwrap_or(part);
     for line in lines.split(|b| *b == b'\n') {
-        let parsed = if line.len() > MAX_LINE {
-            ParsedLine {
-                defect: Some(NotAnEntry::LongLine),
-                ..ParsedLine::default()
-            }
+        // The start of a long line tells whether its lines end with CR.
+        let defect = if has_cr && memchr::memchr(b'\r', trim(line)).is_some() {
+            Some(NotAnEntry::CarriageReturn)
         } else {
-            parse(line, report)
+            (line.len() > MAX_LINE).then_some(NotAnEntry::LongLine)
+        };
+        let line = line.strip_prefix(BOM).unwrap_or(line);
+        let parsed = match defect {
+            None => parse(line, report),
+            Some(_) => ParsedLine {
+                defect,
+                ..ParsedLine::default()
+            },
         };
         report.add(line, parsed);
     }
@@ -218,11 +228,12 @@ fn printable_start(text: &[u8]) -> String {
     // A character has at most four bytes. The limit may cut one, which only a longer text has.
     let start = text.get(..4 * EXAMPLE_CHARACTERS + 4).unwrap_or(text);
     let start = String::from_utf8_lossy(start);
-    let mut characters = start.trim().chars();
+    let mut characters = start.trim_matches(is_white_space).chars();
     let mut shown = String::new();
     for c in characters.by_ref().take(EXAMPLE_CHARACTERS) {
-        let has_effect = c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') || is_invisible(c);
-        if has_effect {
+        // A no-break space looks like a blank, and at an end like nothing.
+        let is_other_blank = c.is_whitespace() && c != ' ';
+        if c.is_control() || is_other_blank || is_invisible(c) {
             shown.extend(c.escape_unicode());
         } else {
             shown.push(c);
@@ -240,8 +251,6 @@ struct ListParts<R> {
     reader: R,
     /// The start of a line.
     held: Vec<u8>,
-    /// Whether the next part is the first.
-    is_first: bool,
 }
 
 impl<R: BufRead> ListParts<R> {
@@ -249,7 +258,6 @@ impl<R: BufRead> ListParts<R> {
         Self {
             reader,
             held: Vec::new(),
-            is_first: true,
         }
     }
 
@@ -273,14 +281,11 @@ impl<R: BufRead> ListParts<R> {
             let room = (MAX_LINE + 1).saturating_sub(self.held.len());
             self.held.extend_from_slice(&start[..start.len().min(room)]);
             self.reader.consume(used);
-            let Some(mut part) = part else {
+            let Some(part) = part else {
                 continue;
             };
             if part.is_empty() {
                 return Ok(None);
-            }
-            if std::mem::take(&mut self.is_first) && part.starts_with(BOM) {
-                part.drain(..BOM.len());
             }
             return Ok(Some(part));
         }
