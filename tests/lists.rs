@@ -200,6 +200,27 @@ fn lines_that_are_not_entries_are_named() {
 }
 
 #[test]
+fn a_list_without_entries_gives_a_warning_or_an_error() {
+    let dir = TestDir::new();
+    dir.write("empty.txt", "");
+    dir.write("comments.txt", "# none yet\n\n127.0.0.1 localhost\n");
+    dir.write("badfilter.txt", "||a.example^$badfilter\n");
+    for list in ["empty.txt", "comments.txt"] {
+        let find = format!("lists -q {list} --find http://a.example/");
+        let ran = dir.done_line(&find);
+        assert_has(
+            &ran.stderr,
+            &format!("warning: {list}: the list has no entry"),
+        );
+        dir.fails_as(&format!(
+            "{find} --strict-lists | {list}: the list has no entry; remove it"
+        ));
+    }
+    let ran = dir.done_line("lists -q badfilter.txt --strict-lists --find http://a.example/");
+    assert_eq!(ran.stderr, "");
+}
+
+#[test]
 fn other_files_than_lists_are_refused() {
     let dir = lists_dir();
     dir.write(

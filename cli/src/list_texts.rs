@@ -45,9 +45,10 @@ pub(crate) struct ListTextArgs {
     /// A line that lists one is nearly always a mistake, so it is skipped with a warning.
     #[arg(long, hide_short_help = true, help_heading = COMMON)]
     pub allow_suffixes: bool,
-    /// Fail if a line is not an entry
+    /// Fail if a line is not an entry, or if a list has no entry
     ///
-    /// Without this option, such lines are skipped and counted, and the first ones are named.
+    /// Without this option, such lines are skipped and counted, and the first ones are named. A list
+    /// without entries, such as an empty file, gets a warning.
     #[arg(long, hide_short_help = true, help_heading = COMMON)]
     pub strict_lists: bool,
     /// A list of words; a URL that has one is listed
@@ -245,12 +246,17 @@ fn report_defects(list: &NamedList, report: &ListReport, is_strict: bool) -> any
     let lines: u64 = report.not_entries.values().sum();
     let shown = list.path.display();
     if lines == 0 {
-        if report.entries + report.cancellations == 0 {
-            print_line(format_args!(
-                "robosieve: warning: {}: the list has no entry",
-                escape(&shown.to_string())
-            ));
+        if report.entries + report.cancellations > 0 {
+            return Ok(());
         }
+        // An empty file is what a failed download leaves.
+        if is_strict {
+            bail!("{shown}: the list has no entry; remove it, or leave --strict-lists out");
+        }
+        print_line(format_args!(
+            "robosieve: warning: {}: the list has no entry",
+            escape(&shown.to_string())
+        ));
         return Ok(());
     }
     let examples = report.examples.iter().map(|example| {

@@ -47,7 +47,7 @@ def add_texts(
 
 
 def add_text(compiler: _native.ListTexts, kind: Kind, name: str, text: ListText, strict: bool) -> None:
-    """Adds a list, and warns of lines that are not entries, or fails because of them."""
+    """Adds a list. Warns of lines that are not entries and of a list without entries, or fails because of them."""
     if isinstance(text, (str, os.PathLike)):
         shown, contents = _add_path(compiler, kind, name, os.fspath(text))
     elif isinstance(text, (bytes, bytearray, memoryview)) or not isinstance(text, Iterable):
@@ -61,6 +61,8 @@ def add_text(compiler: _native.ListTexts, kind: Kind, name: str, text: ListText,
         if strict:
             raise _native.RobosieveError(f"{defects}: {found}; correct the list, or leave strict=True out")
         _warn(f"{defects}, and skipped: {found}")
+    elif not entries and strict:
+        raise _native.RobosieveError(f"{shown}: the list has no entry; remove it, or leave strict=True out")
     elif not entries:
         _warn(f"{shown}: the list has no entry")
 

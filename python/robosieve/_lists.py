@@ -117,8 +117,8 @@ class Lists(GuidedInstance):
             words_in: The part of URLs in which words and texts are looked for: all after the scheme, the
                 host, or path and query.
             allow_suffixes: Accept public suffixes such as ``com`` and ``co.uk`` as domains.
-            strict: Fail if a line is not an entry. By default such lines are skipped, and a warning
-                names the first ones.
+            strict: Fail if a line is not an entry, or if a list has none. By default such lines are
+                skipped, and a warning names the first ones.
             output: The file to write. It appears when it is complete, and replaces an existing one.
                 Without it, the lists are in memory, and pickle with their bytes.
 
@@ -128,7 +128,8 @@ class Lists(GuidedInstance):
         Raises:
             OSError: A list cannot be read, or ``output`` cannot be written.
             RobosieveError: A text is not a list: a file of another format, or no line is an entry. With
-                ``strict``, one line that is not an entry. The message names the list and the line.
+                ``strict``, one line that is not an entry, or a list without any. The message names the
+                list and the line.
             TypeError: A list, or one of its lines, has another type.
             ValueError: No list, two of one name, a name with other characters than letters, digits,
                 ``-``, ``_`` and ``.``, a URI, a bad option, or an ``output`` that is one of the lists.

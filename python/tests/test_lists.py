@@ -219,6 +219,8 @@ def test_lines_that_are_not_entries(tmp_path: Path) -> None:
     assert accepting.match(["https://b.com/"]) == ["list:mine"]
     with pytest.warns(UserWarning, match="list 'none': the list has no entry"):
         assert Lists.compile({"none": []}).match(URLS) == [None] * len(URLS)
+    with pytest.raises(robosieve.RobosieveError, match="list 'none': the list has no entry; remove it"):
+        Lists.compile({"none": []}, strict=True)
 
 
 def test_errors_of_compiling_say_what_to_do(path: Path, tmp_path: Path) -> None:
