@@ -228,6 +228,8 @@ fn other_files_than_lists_are_refused() {
         "<!DOCTYPE html>\n<html><body>Not found</body></html>\n",
     );
     dir.write("words.txt", "casino\nviagra\n");
+    dir.write("bad-words.txt", "viagra\ncasino\n");
+    dir.write("zones.txt", "||win^\n||co.uk^\n");
     dir.write("fake.gz", "adult.example\n");
     dir.write("table.parquet", b"PAR1\x15\x04\x15\x10\x15\x14\x4c\x15");
     dir.done_line("lists -q -o own.rlists domains");
@@ -237,7 +239,9 @@ fn other_files_than_lists_are_refused() {
     dir.compile_small("web.rsieve");
     dir.all_fail(&[
         "lists page.html --find http://x/ | page.html: no line is an entry of a list: line 1 is `<!DOCTYPE html>`",
-        "lists words.txt --find http://x/ | line 1 is `casino` (a public suffix); if its lines are words, name it as a list of words",
+        "lists words.txt --find http://x/ | line 1 is `casino` (a public suffix); if its lines are words, name it as a list of words; if they are suffixes, add --allow-suffixes",
+        "lists bad-words.txt --find http://x/ | line 1 is `viagra` (a name of one label; = before it stands for the host alone); if its lines are words, name it as a list of words",
+        "lists zones.txt --find http://x/ | line 1 is `||win^` (a public suffix); if its lines are suffixes, add --allow-suffixes",
         "lists fake.gz --find http://x/ | not compressed as its name says (.gz)",
         "lists table.parquet --find http://x/ | a Parquet file, not a list of domains",
         "lists web.rsieve --find http://x/ | a robosieve snapshot, not a list of domains",

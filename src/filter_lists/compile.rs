@@ -165,6 +165,23 @@ impl ListPart {
     }
 }
 
+/// What a list may be of which no line is an entry, by its first line.
+fn hint(first: &Example) -> &'static str {
+    let is_word = first.text.bytes().all(|b| b.is_ascii_alphanumeric());
+    match first.reason {
+        // `casino` is a top-level domain too.
+        NotAnEntry::PublicSuffix if is_word => {
+            "; if its lines are words, name it as a list of words; if they are suffixes, add \
+             --allow-suffixes (allow_suffixes in Rust and Python)"
+        }
+        NotAnEntry::OneLabel if is_word => "; if its lines are words, name it as a list of words",
+        NotAnEntry::PublicSuffix | NotAnEntry::OneLabel => {
+            "; if its lines are suffixes, add --allow-suffixes (allow_suffixes in Rust and Python)"
+        }
+        _ => "",
+    }
+}
+
 /// The most lists of a file.
 const MAX_LISTS: usize = u16::MAX as usize;
 
@@ -249,12 +266,10 @@ impl ListCompiler {
         let found = report.entries + report.cancellations;
         if let (0, Some(first)) = (found, report.examples.first()) {
             let Example { line, text, reason } = first;
-            let hint = match reason {
-                NotAnEntry::PublicSuffix => "; if its lines are words, name it as a list of words",
-                _ => "",
-            };
-            let what =
-                format!("no line is an entry of a list: line {line} is `{text}` ({reason}){hint}");
+            let what = format!(
+                "no line is an entry of a list: line {line} is `{text}` ({reason}){}",
+                hint(first)
+            );
             return Err(ErrorKind::BadList(what).into());
         }
         self.lists.push(ListMetadata {
