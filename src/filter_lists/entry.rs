@@ -568,6 +568,9 @@ impl<F: FnMut(Entry<'_>)> LineParser<'_, F> {
         if url.scheme.is_some() && Scheme::of(origin.scheme).is_none() {
             return Err(NotAnEntry::Scheme);
         }
+        if url.scheme.is_none() && path.is_some_and(has_regular_expression) {
+            return Err(NotAnEntry::RegularExpression);
+        }
         if path.is_some_and(is_long_path) {
             return Err(NotAnEntry::LongPath);
         }
@@ -735,6 +738,24 @@ fn without_name_end(text: &[u8]) -> Option<&[u8]> {
 fn is_regular_expression(text: &[u8]) -> bool {
     let is_delimited = text.ends_with(b"/") || memchr::memmem::find(text, b"/$").is_some();
     text.starts_with(b"/") && !text.starts_with(b"//") && text.len() > 2 && is_delimited
+}
+
+/// Whether a path has a regular expression, which squidGuard and proxies know after a host:
+/// alternatives in parentheses, a repeated class of characters, or any text up to the end. A `.*` in
+/// the middle is also a pattern, as in `/main.*.js`.
+fn has_regular_expression(path: &[u8]) -> bool {
+    if path.ends_with(b".*$") {
+        return true;
+    }
+    // Of each mark, the first decides, so that long lines take linear time.
+    let after = |mark| memchr::memchr(mark, path).and_then(|at| path.get(at + 1..));
+    let has_class = after(b'[').is_some_and(|text| memchr::memmem::find(text, b"]+").is_some());
+    let has_alternatives = after(b'(').is_some_and(|text| {
+        let end = memchr::memrchr(b')', text);
+        end.and_then(|end| memchr::memchr(b'|', text.get(..end)?))
+            .is_some()
+    });
+    has_class || has_alternatives
 }
 
 /// The names of adblock options. A `$` before any other text is part of a URL.
