@@ -66,6 +66,7 @@ pub(crate) enum FileFormat {
     Gif,
     Elf,
     Utf16,
+    Utf32,
     Binary,
 }
 
@@ -95,6 +96,9 @@ const MAGIC: &[(&[u8], FileFormat)] = &[
     (b"GIF87a", FileFormat::Gif),
     (b"GIF89a", FileFormat::Gif),
     (b"\x7fELF", FileFormat::Elf),
+    // Its mark begins with that of UTF-16.
+    (b"\xff\xfe\0\0", FileFormat::Utf32),
+    (b"\0\0\xfe\xff", FileFormat::Utf32),
     (b"\xff\xfe", FileFormat::Utf16),
     (b"\xfe\xff", FileFormat::Utf16),
 ];
@@ -180,6 +184,7 @@ impl FileFormat {
             Self::Gif => "a GIF image",
             Self::Elf => "a program (ELF)",
             Self::Utf16 => "UTF-16 text",
+            Self::Utf32 => "UTF-32 text",
             Self::Binary => "binary data",
         }
     }
@@ -199,6 +204,7 @@ impl FileFormat {
             Self::Rar => "unpack it first (unrar x)",
             Self::Tar => "unpack it first (tar -xf)",
             Self::Utf16 => "convert it to UTF-8 first (iconv -f UTF-16 -t UTF-8)",
+            Self::Utf32 => "convert it to UTF-8 first (iconv -f UTF-32 -t UTF-8)",
             _ => return None,
         })
     }
@@ -301,6 +307,8 @@ mod tests {
             (b"\x89PNG\r\n\x1a\n\0\0\0\r", "a PNG image"),
             (b"\x7fELF\x02\x01\x01\0", "a program (ELF)"),
             (b"\xff\xfeh\0t\0t\0p\0", "UTF-16 text"),
+            (b"\xff\xfe\0\0h\0\0\0", "UTF-32 text"),
+            (b"\0\0\xfe\xff\0\0\0h", "UTF-32 text"),
             (b"h\0t\0t\0p\0", "UTF-16 text"),
             (b"\0h\0t\0t\0p", "UTF-16 text"),
             (b"MZ\x90\0\x03\0\0\0", "binary data"),

@@ -181,8 +181,10 @@ impl RobotsFile {
         file.take(MAX_KEPT as u64)
             .read_to_end(&mut body)
             .map_err(|err| Error::io(&self.path, err))?;
-        // A site may serve UTF-16; its file then has no rules.
-        if let Some(format) = FileFormat::of(&body).filter(|format| *format != FileFormat::Utf16) {
+        // A site may serve UTF-16 or UTF-32; its file then has no rules.
+        if let Some(format) = FileFormat::of(&body)
+            .filter(|format| !matches!(format, FileFormat::Utf16 | FileFormat::Utf32))
+        {
             let unpack = format
                 .unpack()
                 .map_or_else(String::new, |unpack| format!("; {unpack}"));
