@@ -498,6 +498,27 @@ fn inputs_that_cannot_be_rewritten_are_refused() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn write_protected_files_are_not_rewritten() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = TestDir::new();
+    dir.write("robots.txt", BAD);
+    dir.write("mended", SAFE);
+    for name in ["robots.txt", "mended"] {
+        fs::set_permissions(dir.path(name), fs::Permissions::from_mode(0o444)).unwrap();
+    }
+    dir.write("other", BAD);
+    let ran = run(dir.root(), &["--fix", "robots.txt", "mended", "other"]);
+    assert_eq!(ran.code, Some(2));
+    ran.says("robosieve: robots.txt: is write-protected, and was not rewritten; allow writing");
+    assert!(!ran.stderr.contains("mended:"), "{}", ran.stderr);
+    assert_eq!(dir.read_text("robots.txt"), BAD);
+    assert_eq!(dir.read_text("other"), SAFE);
+    // A diff writes nothing.
+    assert_eq!(run(dir.root(), &["--diff", "robots.txt"]).code, Some(1));
+}
+
 #[test]
 fn json_and_sarif_have_the_edits() {
     let dir = TestDir::new();
