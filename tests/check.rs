@@ -407,7 +407,7 @@ fn verdicts_are_compared_with_expectations() {
         ),
         (
             &["--robots", "-", "--expect", "-"],
-            "standard input can be read once only",
+            "--robots (-) and --expect (-) are the same stream",
         ),
         (
             &["--robots", "robots.txt", "--expect", "good.tsv", "-a", "b"],

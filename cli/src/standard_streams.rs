@@ -4,6 +4,9 @@
 //! gets their numbers. Then a program reads an empty list, or writes its lines to nowhere, and ends
 //! with success. So the command records what is closed before Rust does that. A program of another
 //! language that runs the command, such as Python, does not open `/dev/null`.
+//!
+//! A stream has one position, so it is read once only: [`StreamIdentity`] tells which paths are the
+//! same one.
 
 use anyhow::bail;
 use robosieve::output::is_standard_stream;
@@ -68,6 +71,42 @@ pub(crate) fn check_stdin<P: AsRef<Path>>(
         bail!("standard input: it is closed; name a file, or redirect it from a file or a pipe");
     }
     Ok(())
+}
+
+/// A key that is equal for two paths of one stream.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum StreamIdentity {
+    /// Standard input, if it is a file or a device.
+    Stdin,
+    /// A pipe or a socket, also as standard input.
+    #[cfg(unix)]
+    Pipe(u64, u64),
+}
+
+impl StreamIdentity {
+    /// `None` for a path that can be read twice: a regular file, and a device such as `/dev/null`.
+    /// Opens nothing, because opening a pipe waits for its writer.
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        #[cfg(unix)]
+        if let Some(pipe) = Self::of_pipe(path) {
+            return Some(pipe);
+        }
+        is_stdin(path).then_some(Self::Stdin)
+    }
+
+    #[cfg(unix)]
+    fn of_pipe(path: &Path) -> Option<Self> {
+        use std::os::fd::AsFd;
+        use std::os::unix::fs::{FileTypeExt, MetadataExt};
+        let meta = if is_standard_stream(path) {
+            let stdin = io::stdin().as_fd().try_clone_to_owned().ok()?;
+            std::fs::File::from(stdin).metadata().ok()?
+        } else {
+            std::fs::metadata(path).ok()?
+        };
+        let kind = meta.file_type();
+        (kind.is_fifo() || kind.is_socket()).then(|| Self::Pipe(meta.dev(), meta.ino()))
+    }
 }
 
 /// Whether a path means standard input.

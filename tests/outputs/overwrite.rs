@@ -103,6 +103,52 @@ fn inputs_and_outputs_are_not_overwritten() {
     links_dir().all_shells_fail(CASES);
 }
 
+/// A pipe, or standard input, that is named twice.
+const STREAMS: &[&str] = &[
+    "$R filter -s s -a a - - -o x < <(cat u.txt) | an input (-) is given twice | name it once",
+    "$R filter -s s -a a - /dev/stdin -o x < <(cat u.txt) | an input (-) and an input (/dev/stdin) \
+     are the same stream, which can be read once only; leave one out",
+    "$R filter -s s -a a /dev/fd/0 /proc/self/fd/0 -o x < <(cat u.txt) | the same stream",
+    "$R filter -s s -a a --shard 1/2 - - -o x < <(cat u.txt) | an input (-) is given twice",
+    "$R filter -s s -a a - - -o x < u.txt | an input (-) is given twice",
+    "$R filter -s s -a a - /dev/stdin -o x < u.txt | the same stream",
+    "$R filter -s s -a a fifo fifo -o x | an input (fifo) is given twice",
+    "$R filter -s s -a a fifo fifo2 -o x | an input (fifo) and an input (fifo2) are the same",
+    "$R filter -s s -a a - fifo -o x < u.txt 0<> fifo | the same stream",
+    "$R filter -s s -a a --files-from /dev/stdin - -o x < <(cat list) | \
+     --files-from (/dev/stdin) and an input (-) are the same stream",
+    "$R filter -s s --agents-from /dev/stdin - -o x < <(cat agents) | \
+     --agents-from (/dev/stdin) and an input (-) are the same stream",
+    "$R annotate -s s -a a - - -o x < <(cat u.txt) | is given twice",
+    "$R report -s s -a a - - --json-to x < <(cat u.txt) | is given twice",
+    "$R due -s s - - -o x < <(cat u.txt) | is given twice",
+    "$R audit -s s -a a - - -o x < <(cat u.txt) | is given twice",
+    "$R compile -o x - - < <(cat web.jsonl) | is given twice",
+    "$R captures -o x - /dev/stdin < <(cat web.jsonl) | the same stream",
+    "$R lint - - < <(cat robots.txt) | is given twice",
+    "$R lint --fix - /dev/stdin < <(cat robots.txt) | the same stream",
+    "$R lists -o x a=/dev/stdin b=- < <(cat list) | the same stream",
+    "$R lists -o x a=fifo b=fifo | is given twice",
+];
+
+#[cfg(unix)]
+#[test]
+fn streams_are_named_once() {
+    let dir = links_dir();
+    let made = std::process::Command::new("mkfifo")
+        .arg(dir.path("fifo"))
+        .status()
+        .unwrap();
+    assert!(made.success());
+    std::os::unix::fs::symlink("fifo", dir.path("fifo2")).unwrap();
+    dir.all_shells_fail(STREAMS);
+    // A regular file is read twice.
+    let ran = dir.shell("$R filter -q -s s -a a u.txt u.txt | wc -l");
+    assert_eq!((ran.code, ran.text().trim()), (Some(0), "2"));
+    let ran = dir.shell("$R filter -q -s s -a a - u.txt < u.txt | wc -l");
+    assert_eq!((ran.code, ran.text().trim()), (Some(0), "2"));
+}
+
 #[cfg(unix)]
 #[test]
 fn other_files_may_be_overwritten() {

@@ -159,9 +159,6 @@ pub(crate) fn run(args: &CheckArgs, quiet: bool) -> anyhow::Result<ExitCode> {
         .add_inputs("--expect", &args.expect);
     guard.add_stdout()?;
     if let Some(file) = &args.expect {
-        if is_standard_stream(file) && args.robots.as_deref() == Some(file) {
-            bail!("--expect and --robots are both `-`, and standard input can be read once only");
-        }
         return expect::run(args, file, quiet);
     }
     // clap does not ask for --expect if -a is there, which conflicts with it.

@@ -22,7 +22,6 @@ pub(crate) use lint_args::LintArgs;
 use lint_args::shown;
 use rayon::prelude::*;
 use robosieve::lint::{Finding, Severity, lint, robots_files};
-use robosieve::output::is_standard_stream;
 use serde_json::{Value, json};
 use std::fmt::{self, Display};
 use std::fs::{self, File};
@@ -38,15 +37,6 @@ const SNAPSHOT_START: &[u8] = b"RSIEVE";
 pub(crate) fn run(args: &LintArgs, quiet: bool) -> anyhow::Result<ExitCode> {
     if args.codes {
         return formats::print_codes(args.json).map(|()| ExitCode::SUCCESS);
-    }
-    if args
-        .inputs
-        .iter()
-        .filter(|path| is_standard_stream(path))
-        .count()
-        > 1
-    {
-        bail!("`-` is given twice, and standard input can be read once only");
     }
     let named = expand_globs(&args.inputs)?;
     let guard = OptionGuard::default().add_inputs("the snapshot", &args.snapshots);
