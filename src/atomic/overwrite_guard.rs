@@ -2,7 +2,8 @@
 //!
 //! Files are compared by device and inode on Unix: one file may have many names (links, `./`,
 //! `/dev/stdin`), and standard input has none. An output that does not exist yet is compared by its
-//! future path.
+//! future path. This is known only if the missing part of the path is plain names: `..` and dangling
+//! links there lead to other places once a folder is created, so they are refused.
 //!
 //! The crate `same-file` keeps a file open for each handle, and a run with `--out-dir` has hundreds
 //! of thousands.
@@ -11,7 +12,7 @@ use crate::atomic::output_path::{folder_of, follow_links, is_standard_stream};
 use crate::error::{Error, ErrorKind, Result};
 use std::collections::HashMap;
 use std::fs::{self, Metadata};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// The name of standard input in messages.
 const STDIN: &str = "standard input";
@@ -105,12 +106,16 @@ impl OverwriteGuard {
     ///
     /// # Errors
     /// [`ErrorKind::OverwritesInput`] if it is an input that was added earlier,
-    /// [`ErrorKind::SameOutput`] if it is an output that was added earlier.
+    /// [`ErrorKind::SameOutput`] if it is an output that was added earlier,
+    /// [`ErrorKind::BadOutput`] if its path has `..` after a folder that does not exist, or a folder
+    /// that is a dangling link: the file that it means depends on folders that are yet to be created.
     pub fn add_output(&mut self, name: &str, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         let identity = match fs::metadata(path) {
             Ok(meta) => existing_with(path, &meta),
-            Err(_) => Some(FileIdentity::Path(self.future_path(path))),
+            Err(_) => Some(FileIdentity::Path(
+                self.future_path(path).map_err(|err| err.at(path))?,
+            )),
         };
         self.add(name, path, identity)
     }
@@ -149,39 +154,62 @@ impl OverwriteGuard {
 
     /// The absolute path, without links, of a file that does not exist yet. Writing to a dangling
     /// link creates its target.
-    fn future_path(&mut self, path: &Path) -> PathBuf {
+    fn future_path(&mut self, path: &Path) -> Result<PathBuf> {
         // A cycle of links cannot be opened anyway, so any path is right for it.
         let target = follow_links(path).unwrap_or_else(|_| path.to_owned());
+        // A path that ends in `..` has no name, and is a folder as a whole.
+        let Some(name) = target.file_name() else {
+            return future_folder(&target);
+        };
         let folder = folder_of(&target);
         if !self.folders.contains_key(folder) {
             self.folders
-                .insert(folder.to_owned(), future_folder(folder));
+                .insert(folder.to_owned(), future_folder(folder)?);
         }
-        match target.file_name() {
-            Some(name) => self.folders[folder].join(name),
-            None => target,
-        }
+        Ok(self.folders[folder].join(name))
     }
 }
 
 /// The path of a folder without links: that of its deepest ancestor that exists, and the rest as
 /// written.
-fn future_folder(folder: &Path) -> PathBuf {
-    folder
-        .ancestors()
-        .find_map(|ancestor| resolve_from(ancestor, folder))
-        .unwrap_or_else(|| folder.to_owned())
+fn future_folder(folder: &Path) -> Result<PathBuf> {
+    for ancestor in folder.ancestors() {
+        let existing = if ancestor.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            ancestor
+        };
+        if let (Ok(real), Ok(missing)) = (existing.canonicalize(), folder.strip_prefix(ancestor)) {
+            refuse_unknown_place(existing, missing)?;
+            return Ok(real.join(missing));
+        }
+    }
+    Ok(folder.to_owned())
 }
 
-/// The path of a folder with one of its ancestors resolved; `None` if that does not exist.
-fn resolve_from(ancestor: &Path, folder: &Path) -> Option<PathBuf> {
-    let rest = folder.strip_prefix(ancestor).ok()?;
-    let ancestor = if ancestor.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        ancestor
+/// Refuses a missing part of a path that means another place when its folders exist. `..` after a
+/// folder that does not exist cannot be resolved, and a dangling link leads somewhere as soon as its
+/// target is created. Without this, `--out-dir gone/../crawl` would replace the files of `crawl`:
+/// its path differs from theirs until `gone` is created.
+fn refuse_unknown_place(existing: &Path, missing: &Path) -> Result<()> {
+    let Some(first) = missing.components().next() else {
+        return Ok(());
     };
-    Some(ancestor.canonicalize().ok()?.join(rest))
+    let first = existing.join(first);
+    let what = if missing
+        .components()
+        .any(|part| part == Component::ParentDir)
+    {
+        "`..` follows a folder that does not exist; write the path without `..`".to_owned()
+    } else if first.is_symlink() {
+        format!(
+            "{} is a link to a folder that does not exist; create the folder, or name another",
+            first.display()
+        )
+    } else {
+        return Ok(());
+    };
+    Err(ErrorKind::BadOutput(what).into())
 }
 
 fn existing(path: &Path) -> Option<FileIdentity> {
@@ -293,6 +321,37 @@ mod tests {
                 if is_same { Err(refused) } else { Ok(()) },
                 "{first} {second}"
             );
+        }
+    }
+
+    #[test]
+    fn places_that_depend_on_missing_folders_are_refused() {
+        let dir = folder();
+        let dots = "`..` follows a folder that does not exist; write the path without `..`";
+        let link = format!(
+            "{} is a link to a folder that does not exist; create the folder, or name another",
+            dir.path().join("dangling").display()
+        );
+        symlink("gone/../file", dir.path().join("dots")).unwrap();
+        for (name, reason) in [
+            ("gone/../file", dots),
+            ("gone/../sub/new", dots),
+            ("gone/..", dots),
+            ("sub/gone/sub/..", dots),
+            ("sub/gone/../../new", dots),
+            ("dangling/../file", dots),
+            ("dots", dots),
+            ("dangling/file", &link),
+            ("dangling/a/file", &link),
+        ] {
+            let path = dir.path().join(name);
+            let added = OverwriteGuard::new().add_output("a", &path);
+            let expected = format!("{}: cannot be an output: {reason}", path.display());
+            assert_eq!(added.unwrap_err().to_string(), expected, "{name}");
+        }
+        for name in ["sub/../new", "link/../new", "sub/..", "sub/gone/./new"] {
+            let path = dir.path().join(name);
+            OverwriteGuard::new().add_output("a", path).unwrap();
         }
     }
 

@@ -147,7 +147,12 @@ fn nameless_and_overwriting_outputs_are_refused() {
         .iter()
         .for_each(|name| dir.write_list(name));
     std::os::unix::fs::symlink(dir.path("in"), dir.path("link")).unwrap();
-    std::os::unix::fs::symlink(dir.path("in/b"), dir.path("other/b")).unwrap();
+    for (target, link) in [
+        ("in/b", "other/b"),
+        ("new", "zlink"),
+    ] {
+        std::os::unix::fs::symlink(dir.path(target), dir.path(link)).unwrap();
+    }
     for row in [
         "--out-dir out in/a in/a | in/a and in/a | name it once",
         // Also if they belong to different shards.
@@ -159,6 +164,13 @@ fn nameless_and_overwriting_outputs_are_refused() {
         "--out-dir file in | file: is a file | directory",
         "--out-dir out --unknown-to file in | file: is a file | directory",
         "--out-dir out --unknown-to ./out in | out: named for two outputs",
+        // `gone` is created later, and then leads to `in` and to `out`.
+        "--out-dir gone/../in in | `..` follows a folder that does not exist | without `..`",
+        "--out-dir gone/.. in/a | `..` follows a folder that does not exist",
+        "--out-dir out --unknown-to gone/../in in | `..` follows a folder that does not exist",
+        "--out-dir out --disallowed-to gone/../out in | `..` follows a folder that does not exist",
+        // As is `new`, which the link names.
+        "--out-dir new --unknown-to zlink/x in | zlink is a link to a folder that does not exist",
         "--out-dir out -o file in | leave one of them out",
         "--out-dir out | standard input has no name | -o",
         "--out-dir out in /dev/null | /dev/null: not a regular file | -o",

@@ -37,6 +37,9 @@ const CASES: &[&str] = &[
     "$R filter -s s -a a --out-dir dir d2/agents --agents-from dir/agents | dir/agents | \
      --agents-from",
     "$R filter -s s -a a --out-dir out --invalid-to . u.txt | --invalid-to | an input (u.txt)",
+    "$R filter -s s -a a --out-dir gone/../dir dir/x | `..` follows a folder that does not exist | \
+     write the path without `..`",
+    "$R filter -s s -a a --out-dir out --stats-json out/gone/../../u.txt u.txt | `..` follows",
     "$R filter -s s -a a --out-dir out u.txt out/.robosieve/u.txt.json | \
      an input (out/.robosieve/u.txt.json)",
     "$R report -s s -a a --html s | --html | the snapshot (s)",
