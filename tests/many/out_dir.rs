@@ -147,9 +147,12 @@ fn nameless_and_overwriting_outputs_are_refused() {
         .iter()
         .for_each(|name| dir.write_list(name));
     std::os::unix::fs::symlink(dir.path("in"), dir.path("link")).unwrap();
+    dir.write_list("old/.robosieve/a");
     for (target, link) in [
         ("in/b", "other/b"),
         ("new", "zlink"),
+        ("old/.robosieve", "states"),
+        ("new/.robosieve", "new2"),
     ] {
         std::os::unix::fs::symlink(dir.path(target), dir.path(link)).unwrap();
     }
@@ -171,6 +174,12 @@ fn nameless_and_overwriting_outputs_are_refused() {
         "--out-dir out --disallowed-to gone/../out in | `..` follows a folder that does not exist",
         // As is `new`, which the link names.
         "--out-dir new --unknown-to zlink/x in | zlink is a link to a folder that does not exist",
+        "--out-dir out --disallowed-to out/.robosieve in | --disallowed-to names the directory of the \
+         state files",
+        "--out-dir out --unknown-to out/.robosieve/x in | state files of --resume; name another",
+        "--out-dir out --invalid-to states/x in | state files of --resume; name another",
+        "--out-dir new --invalid-to new2 in | new/.robosieve: named for two outputs, --invalid-to",
+        "--out-dir out */.robosieve/* | would be among the state files of --resume",
         "--out-dir out -o file in | leave one of them out",
         "--out-dir out | standard input has no name | -o",
         "--out-dir out in /dev/null | /dev/null: not a regular file | -o",

@@ -51,6 +51,18 @@ pub(super) fn plan(
 fn output_names(inputs: &[LocatedInput]) -> anyhow::Result<Vec<PathBuf>> {
     let names = names(inputs)?;
     let outputs: Vec<PathBuf> = names.iter().map(name_after_input).collect();
+    let among_states = inputs
+        .iter()
+        .zip(&outputs)
+        .find(|(_, output)| has_state_dir(output));
+    if let Some((input, output)) = among_states {
+        bail!(
+            "{}: its output {} would be among the state files of --resume, which are in \
+             {STATE_DIR}; give it to a run of its own",
+            input.path.display(),
+            output.display()
+        );
+    }
     if let Some((one, other)) = equal_pair(&outputs) {
         bail!(
             "{} and {}: both give the output {}; give each to a run with another --out-dir",
@@ -185,9 +197,28 @@ fn check_dirs(dirs: &JobPaths) -> anyhow::Result<()> {
                 dir.display()
             );
         }
-        guard.add_output(dirs.option_of(output), dir)?;
+        let option = dirs.option_of(output);
+        guard.add_output(option, dir)?;
+        if is_among_states(dir) {
+            bail!(
+                "{}: {option} names the directory of the state files of --resume; name another",
+                dir.display()
+            );
+        }
     }
-    Ok(())
+    // Under a dangling link, which names it as soon as it is created.
+    guard.add_output("--out-dir", &state_dir(dirs))
+}
+
+/// Whether a directory is one of state files, or in one, under any of its names. It need not exist.
+fn is_among_states(dir: &Path) -> bool {
+    let full = std::path::absolute(dir).unwrap_or_default();
+    let existing = full.ancestors().find_map(|part| part.canonicalize().ok());
+    has_state_dir(dir) || existing.is_some_and(|existing| has_state_dir(&existing))
+}
+
+fn has_state_dir(path: &Path) -> bool {
+    path.components().any(|part| part.as_os_str() == STATE_DIR)
 }
 
 /// Refuses outputs and state files that are inputs too, and two outputs that are one file.
