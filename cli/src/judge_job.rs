@@ -9,7 +9,7 @@ use robosieve::job::{
     AddedColumn, FilterStats, Form, Input, Job, Keep, Output, Outputs, Progress, Require, Written,
 };
 use robosieve::judge::Reason;
-use robosieve::output::is_standard_stream;
+use robosieve::output::{is_standard_stream, name_after_input};
 use robosieve::records::RecordOptions;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -57,6 +57,14 @@ pub(crate) struct Annotation {
 }
 
 impl Action {
+    /// The name of an output that is named after its input.
+    pub(crate) fn output_name(&self, input: &Path) -> PathBuf {
+        match self {
+            Self::Filter(_) => name_after_input(input),
+            Self::Annotate(annotation) => Form::output_name(annotation.form, input),
+        }
+    }
+
     /// Whether it reads the stored texts, which have the preferences, the crawl-delays and the
     /// lines that disallow URLs.
     pub(crate) fn reads_texts(&self) -> bool {

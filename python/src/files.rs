@@ -4,7 +4,7 @@ use crate::errors::{RobosieveError, exception};
 use crate::interrupt::watched;
 use crate::judging::{threads_argument, threads_for};
 use crate::lists::Lists;
-use crate::options::{SETS, field, judge_options, named_field, named_fields, sets_json};
+use crate::options::{SETS, field, judge_options, named, named_field, named_fields, sets_json};
 use crate::snapshot;
 use crate::verification::Depth;
 use pyo3::exceptions::PyValueError;
@@ -170,8 +170,16 @@ pub(crate) fn name_after_input(input: PathBuf) -> OsString {
     robosieve::output::name_after_input(input).into_os_string()
 }
 
-/// Starts an output. One that is named after its only input may have a name that does not fit its
-/// format: annotated archives of a directory keep their names.
+/// The name of annotations that are named after their input: JSON lines and lines about an archive
+/// get their own extension.
+#[pyfunction]
+pub(crate) fn name_of_annotations(input: PathBuf, form: Option<&str>) -> PyResult<OsString> {
+    let form = form.map(|form| named("form", form)).transpose()?;
+    Ok(Form::output_name(form, input).into_os_string())
+}
+
+/// Starts an output. If one that is named after its only input has a name that does not fit its
+/// format, the error advises to rename the input.
 fn create(path: &Path, inputs: &[PathBuf]) -> robosieve::Result<Output<'static>> {
     let output = Output::create(path)?;
     match inputs {

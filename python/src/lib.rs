@@ -45,7 +45,7 @@ mod _native {
     #[pymodule_export]
     use super::export::{ExportedTable, export};
     #[pymodule_export]
-    use super::files::{annotate, filter, filter_by_lists, name_after_input};
+    use super::files::{annotate, filter, filter_by_lists, name_after_input, name_of_annotations};
     #[pymodule_export]
     use super::list_compiler::ListTexts;
     #[pymodule_export]

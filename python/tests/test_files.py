@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import robosieve
+from robosieve import _native
 from robosieve._cluster.paths import find_inputs
 from robosieve._counts import ReasonCounts
 
@@ -311,11 +312,16 @@ def test_arc_and_wacz_files_stand_for_warc_files(small: Path, tmp_path: Path) ->
     assert (tmp_path / "lines").read_bytes().endswith(b"\thttps://shop.example/cart\n")
     with pytest.raises(ValueError, match="wacz create"):
         robosieve.filter(snapshot, folder / "crawl.wacz", tmp_path / "kept.wacz", "GPTBot")
-    # Jobs on clusters name their outputs so, also those with lines.
-    named = {os.path.basename(file.path): file.name for file in find_inputs(folder).as_outputs().files}
-    assert named == {"x.arc": "x.warc", "crawl.wacz": "crawl.warc.gz"}
-    robosieve.annotate(snapshot, folder / "crawl.wacz", tmp_path / "crawl.warc.gz", "GPTBot")
-    assert gzip.decompress((tmp_path / "crawl.warc.gz").read_bytes()) == (tmp_path / "lines").read_bytes()
+    # Jobs on clusters name their outputs so.
+    for output_name, expected in [
+        (_native.name_after_input, {"x.arc": "x.warc", "crawl.wacz": "crawl.warc.gz"}),
+        (lambda name: _native.name_of_annotations(name, None), {"x.arc": "x.arc.tsv", "crawl.wacz": "crawl.wacz.tsv.gz"}),
+        (lambda name: _native.name_of_annotations(name, "jsonl"), {"x.arc": "x.arc.jsonl", "crawl.wacz": "crawl.wacz.jsonl.gz"}),
+    ]:
+        files = find_inputs(folder).as_outputs(output_name).files
+        assert {os.path.basename(file.path): file.name for file in files} == expected
+    robosieve.annotate(snapshot, folder / "crawl.wacz", tmp_path / "crawl.wacz.tsv.gz", "GPTBot")
+    assert gzip.decompress((tmp_path / "crawl.wacz.tsv.gz").read_bytes()) == (tmp_path / "lines").read_bytes()
 
 
 @pytest.mark.parametrize("codec", ["snappy", "gz", "zstd", "lz4", "lz4raw", "lz4hadoop", "br", "lzo", "brotli"])

@@ -49,6 +49,8 @@ const TEXT: &[&str] = &[
     "txt", "text", "tsv", "tab", "csv", "json", "jsonl", "ndjson", "cdx", "cdxj", "log", "list",
     "html", "svg",
 ];
+/// Extensions of text that say nothing about its lines.
+const PLAIN_TEXT: &[&str] = &["txt", "text", "log", "list"];
 /// Extensions of archives of pages.
 const ARCHIVES: &[&str] = &["warc", "wet", "wat"];
 /// Extensions of archives of pages that are read, and never written.
@@ -83,6 +85,47 @@ pub fn name_after_input(input: impl AsRef<Path>) -> PathBuf {
     let mut output = name.stem.into_os_string();
     output.push(ending);
     output.into()
+}
+
+/// The name of lines that are named after their input. `format` is their extension, if they
+/// replace the lines of the input. A name that says another format gets it in addition, before that
+/// of a compression: `a.csv` and `a.tsv` still have two outputs. A list that keeps its lines keeps
+/// its name, and lines about the records of an archive are `tsv` without a `format`.
+pub(crate) fn name_of_lines(input: &Path, format: Option<&'static str>) -> PathBuf {
+    let name = KnownName::of(input);
+    let unchanged = || input.to_owned();
+    let Some(found) = name.format() else {
+        return unchanged();
+    };
+    let format = if is_in(found, &[ARCHIVES, OTHER_ARCHIVES]) {
+        format.unwrap_or("tsv")
+    } else {
+        match format {
+            Some(format) if TEXT.contains(&found) && !fits_lines(found, format) => format,
+            _ => return unchanged(),
+        }
+    };
+    let mut output = input.to_owned();
+    let mut compression = None;
+    if name.last() != Some(found) {
+        compression = input.extension();
+        output.set_extension("");
+    } else if found == "wacz" {
+        // The files in a WACZ file are compressed, and so are lines about them.
+        compression = Some("gz".as_ref());
+    }
+    let mut output = output.into_os_string();
+    for extension in [Some(format.as_ref()), compression].into_iter().flatten() {
+        output.push(".");
+        output.push(extension);
+    }
+    output.into()
+}
+
+/// Whether the extension of a text may stay, although its lines become those of `format`.
+fn fits_lines(extension: &str, format: &str) -> bool {
+    let is_json = format == "jsonl" && ["json", "ndjson"].contains(&extension);
+    extension == format || is_json || PLAIN_TEXT.contains(&extension)
 }
 
 impl OutputFormat {
@@ -344,6 +387,35 @@ mod tests {
             ("arc", "arc"),
         ] {
             assert_eq!(name_after_input(input), Path::new(output), "{input}");
+        }
+    }
+
+    #[test]
+    fn lines_are_named_as_what_they_are() {
+        for (format, input, output) in [
+            (None, "d.warc/x.warc", "d.warc/x.warc.tsv"),
+            (None, "x.warc.wet.gz", "x.warc.wet.tsv.gz"),
+            (None, "x.warc.ZST", "x.warc.tsv.ZST"),
+            (None, "x.wacz", "x.wacz.tsv.gz"),
+            (None, "x.arc.gz", "x.arc.tsv.gz"),
+            (None, "x.csv", "x.csv"),
+            (None, "x.warc.txt", "x.warc.txt"),
+            (None, "x.parquet", "x.parquet"),
+            (Some("jsonl"), "x.warc.gz", "x.warc.jsonl.gz"),
+            (Some("jsonl"), "x.csv", "x.csv.jsonl"),
+            (Some("jsonl"), "x.csv.zst", "x.csv.jsonl.zst"),
+            (Some("jsonl"), "x.jsonl.gz", "x.jsonl.gz"),
+            (Some("jsonl"), "x.txt", "x.txt"),
+            (Some("jsonl"), "x.ndjson", "x.ndjson"),
+            (Some("jsonl"), "x.parquet", "x.parquet"),
+            (Some("jsonl"), "x.cdxj", "x.cdxj.jsonl"),
+            (Some("txt"), "x.jsonl", "x.jsonl.txt"),
+            (Some("txt"), "x.list", "x.list"),
+            (Some("jsonl"), "part-0", "part-0"),
+            (Some("jsonl"), "x.gz", "x.gz"),
+        ] {
+            let input = Path::new(input);
+            assert_eq!(name_of_lines(input, format), Path::new(output), "{input:?}");
         }
     }
 

@@ -1,6 +1,8 @@
 //! The forms of annotations.
 
+use crate::atomic::output_name::name_of_lines;
 use crate::named_value::named_values;
+use std::path::{Path, PathBuf};
 
 /// The form in which annotating adds verdicts.
 ///
@@ -53,6 +55,32 @@ named_values! {
         Mask = "mask",
         Bits = "bits",
         Int8 = "int8",
+    }
+}
+
+impl Form {
+    /// The name of annotations that are named after their input; `None` is the default form.
+    ///
+    /// JSON lines and masks replace the lines of the input, and a line per record replaces an
+    /// archive. A name that says another format then gets an extension more. Otherwise this is the
+    /// name of the input.
+    ///
+    /// ```
+    /// use robosieve::job::Form;
+    /// use std::path::Path;
+    /// let name = Form::output_name;
+    /// assert_eq!(name(None, "a/urls.csv.gz"), Path::new("a/urls.csv.gz"));
+    /// assert_eq!(name(None, "a/pages.warc.gz"), Path::new("a/pages.warc.tsv.gz"));
+    /// assert_eq!(name(Some(Form::Jsonl), "a/urls.csv.gz"), Path::new("a/urls.csv.jsonl.gz"));
+    /// assert_eq!(name(Some(Form::Mask), "a/urls.csv"), Path::new("a/urls.csv.txt"));
+    /// ```
+    pub fn output_name(form: Option<Self>, input: impl AsRef<Path>) -> PathBuf {
+        let extension = match form {
+            Some(Self::Jsonl) => Some("jsonl"),
+            Some(Self::Mask) => Some("txt"),
+            _ => None,
+        };
+        name_of_lines(input.as_ref(), extension)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::snapshot_dir;
 use crate::command::{case, words};
-use crate::test_dir::gz;
+use crate::test_dir::{file_names, gz};
 use std::fs;
 use std::io::Read;
 
@@ -99,6 +99,42 @@ fn annotate_writes_one_file_per_input() {
         line.split_whitespace()
             .eq("2 BarBot allowed 2 disallowed 1".split(' '))
     }));
+}
+
+#[test]
+fn annotations_are_named_as_what_they_are() {
+    let dir = snapshot_dir();
+    let record = "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Target-URI: https://h1.example/foo\r\n\
+                  Content-Length: 2\r\n\r\nab\r\n\r\n";
+    dir.write("in/a.warc", record);
+    dir.write("in/a.warc.gz", gz(record));
+    dir.write("in/a.csv", "url\nhttps://h1.example/foo\n");
+    let annotate = "annotate -s web.rsieve -a FooBot --out-dir out";
+    dir.done_line(&format!("{annotate} in"));
+    assert_eq!(
+        file_names(&dir.path("out")),
+        [".robosieve", "a.csv", "a.warc.tsv", "a.warc.tsv.gz"]
+    );
+    assert_eq!(
+        dir.read_text("out/a.warc.tsv"),
+        "D\thttps://h1.example/foo\n"
+    );
+    let ran = dir.done_line(&format!("{annotate} --resume in"));
+    ran.says("3 of 3 files are complete and skipped, 0 to do");
+    // JSON lines have outputs and states of their own.
+    let ran = dir.done_line(&format!("{annotate} --as jsonl --resume in"));
+    ran.says("0 of 3 files are complete and skipped, 3 to do");
+    let ran = dir.done_line(&format!("{annotate} --resume in"));
+    ran.says("3 of 3 files are complete and skipped, 0 to do");
+    for name in ["a.csv.jsonl", "a.warc.jsonl", "a.warc.jsonl.gz"] {
+        assert!(dir.path("out").join(name).exists(), "{name}");
+    }
+    assert!(dir.read_text("out/a.csv.jsonl").starts_with('{'));
+    // A list may have the name of the output of another.
+    dir.write_list("in/a.warc.tsv");
+    dir.fails_as(&format!(
+        "{annotate} in | in/a.warc and in/a.warc.tsv: both give the output a.warc.tsv"
+    ));
 }
 
 #[test]

@@ -332,7 +332,9 @@ fn each_input_gets_outputs_of_its_name() {
         assert_eq!(found, 5, "{name}");
     }
     dir.done(&judging(&["annotate", "in", "--out-dir", "letters"]));
-    assert!(gunzip(&dir.read("letters/a.warc.gz")).starts_with(b"I\t-\nA\thttps://e.example/a\n"));
+    assert!(
+        gunzip(&dir.read("letters/a.warc.tsv.gz")).starts_with(b"I\t-\nA\thttps://e.example/a\n")
+    );
 }
 
 /// The text of a page is not a response of its server.

@@ -28,9 +28,10 @@ use summary::BatchSummary;
 pub(crate) struct OutDirArgs {
     /// Write one output per input here
     ///
-    /// An output has the name of its input. The directory is created if needed. The matches of a
-    /// glob such as 'part/**/*.parquet' keep their directories below `part`. If two inputs have the
-    /// same name, all inputs keep their directories.
+    /// An output has the name of its input; annotations of pages.warc.gz are named
+    /// pages.warc.tsv.gz. The directory is created if needed. The matches of a glob such as
+    /// 'part/**/*.parquet' keep their directories below `part`. If two inputs have the same name, all
+    /// inputs keep their directories.
     #[arg(long, value_name = "DIR", help_heading = MANY_FILES)]
     pub out_dir: Option<PathBuf>,
     /// With --out-dir, skip inputs whose outputs are complete
@@ -69,7 +70,7 @@ impl OutDirArgs {
         guard: OptionGuard,
         quiet: bool,
     ) -> anyhow::Result<BatchSummary> {
-        let files = plan::plan(inputs, dirs, guard, quiet)?;
+        let files = plan::plan(&processor.task.action, inputs, dirs, guard, quiet)?;
         let todo = match self.resume {
             true => Todo::incomplete(files, &processor.identity, quiet),
             false => Todo::all(files),

@@ -1,10 +1,10 @@
 //! The plan of `--out-dir`: the output paths of every input. Overwriting is refused.
 
 use crate::inputs::{InputArgs, LocatedInput};
-use crate::judge_job::JobPaths;
+use crate::judge_job::{Action, JobPaths};
 use crate::option_guard::OptionGuard;
 use anyhow::{Context, bail};
-use robosieve::output::{is_standard_stream, name_after_input};
+use robosieve::output::is_standard_stream;
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
@@ -23,9 +23,10 @@ pub(super) struct FileJob {
     pub state: PathBuf,
 }
 
-/// Makes one job per input of this shard, with outputs in `dirs` under the input's name, and creates
-/// their directories. `guard` has the other files that the run reads.
+/// Makes one job per input of this shard, with outputs in `dirs` that `action` names after the input,
+/// and creates their directories. `guard` has the other files that the run reads.
 pub(super) fn plan(
+    action: &Action,
     inputs: &InputArgs,
     dirs: &JobPaths,
     guard: OptionGuard,
@@ -35,7 +36,7 @@ pub(super) fn plan(
     // other.
     let all = inputs.all_located(quiet)?;
     check_dirs(dirs)?;
-    let names = output_names(&all)?;
+    let names = output_names(action, &all)?;
     let jobs = all
         .into_iter()
         .zip(&names)
@@ -48,9 +49,9 @@ pub(super) fn plan(
 }
 
 /// The paths of the outputs, relative to the output directory.
-fn output_names(inputs: &[LocatedInput]) -> anyhow::Result<Vec<PathBuf>> {
+fn output_names(action: &Action, inputs: &[LocatedInput]) -> anyhow::Result<Vec<PathBuf>> {
     let names = names(inputs)?;
-    let outputs: Vec<PathBuf> = names.iter().map(name_after_input).collect();
+    let outputs: Vec<PathBuf> = names.iter().map(|name| action.output_name(name)).collect();
     let among_states = inputs
         .iter()
         .zip(&outputs)

@@ -26,6 +26,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any, NamedTuple, Protocol
 
+from .. import _native
 from .._files import annotate, filter
 from .._lists import as_lists
 from .._native import RobosieveError
@@ -117,6 +118,13 @@ class Call:
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "check"}
 
+    def output_name(self, name: str) -> str:
+        """The name of the outputs of an input: ARC and WACZ files are filtered to WARC files, and
+        annotated archives become lists."""
+        if self.function == "annotate":
+            return _native.name_of_annotations(name, self.options.get("form"))
+        return _native.name_after_input(name)
+
     def prepare(self) -> None:
         """Opens the snapshot on this node. Without it, the task fails: it may succeed on another."""
         self.source.open()
@@ -156,7 +164,7 @@ def run_call(
     written = [directory.path for directory in directories if directory is not None]
     if not written:
         raise ValueError("no output directory; name at least one")
-    inputs = find_inputs(paths).as_outputs()
+    inputs = find_inputs(paths).as_outputs(call.output_name)
     check_outputs(inputs, written, call.snapshot_path, overwrite)
     _check_call(call, inputs.files[0].path, directories)
     return run_tasks(engine, call, inputs.files, directories)

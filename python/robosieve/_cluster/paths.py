@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
@@ -37,9 +37,9 @@ class Inputs:
     files: list[InputFile]
     directories: list[str]
 
-    def as_outputs(self) -> Inputs:
-        """The same files, with the names of their outputs: ARC and WACZ files become WARC files."""
-        files = [replace(file, name=_native.name_after_input(file.name)) for file in self.files]
+    def as_outputs(self, output_name: Callable[[str], str]) -> Inputs:
+        """The same files, with the names of their outputs."""
+        files = [replace(file, name=output_name(file.name)) for file in self.files]
         return Inputs(files, self.directories)
 
 

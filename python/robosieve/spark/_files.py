@@ -34,6 +34,9 @@ def annotate_files(
 ) -> dict[str, Any]:
     """Write each input file with its verdicts to a file of the same name in a directory.
 
+    Where the name would say another format, as that of a WARC file does, the output has an extension
+    more: ``pages.warc.tsv.gz``, or ``urls.csv.jsonl`` with ``form="jsonl"``.
+
     Args:
         spark: The session.
         snapshot, node_directory, executor_path: As for :func:`register`.

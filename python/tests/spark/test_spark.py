@@ -415,7 +415,7 @@ def package_path():
 
 
 def test_archives_of_pages_equal_the_command_line(spark, program, snapshot, urls, tmp_path):
-    """WARC files are filtered with their gzip members, and annotated under their own names."""
+    """WARC files are filtered with their gzip members, and annotated as lists."""
     pages = tmp_path / "pages"
     pages.mkdir()
     for part in range(3):
@@ -431,9 +431,10 @@ def test_archives_of_pages_equal_the_command_line(spark, program, snapshot, urls
     run(program, "filter", *common, "--out-dir", tmp_path / "kept2", "--disallowed-to", tmp_path / "refused2")
     run(program, "annotate", *common, "--out-dir", tmp_path / "lines2")
     for name in ["0.warc.wet.gz", "1.warc.wet.gz", "2.warc.wet.gz"]:
-        for directory in ["kept", "refused", "lines"]:
-            expected = (tmp_path / f"{directory}2" / name).read_bytes()
-            assert (tmp_path / directory / name).read_bytes() == expected, (directory, name)
+        lines_name = name.replace(".gz", ".tsv.gz")
+        for directory, output in [("kept", name), ("refused", name), ("lines", lines_name)]:
+            expected = (tmp_path / f"{directory}2" / output).read_bytes()
+            assert (tmp_path / directory / output).read_bytes() == expected, (directory, output)
 
 
 def test_files_equal_the_command_line(spark, program, snapshot, urls, table, tmp_path):
