@@ -10,7 +10,7 @@ use crate::stderr::print_line;
 use anyhow::{Context, bail};
 use clap::Args;
 use robosieve::Compiler;
-use robosieve::compile::{CapturesFile, CompilePhase, CompileReport};
+use robosieve::compile::{CompilePhase, CompileReport};
 use robosieve::output::is_standard_stream;
 use std::fs::File;
 use std::io::Read;
@@ -95,17 +95,6 @@ pub(crate) fn refuse_archive(output: &Path, content: &str) -> anyhow::Result<()>
     if start == b"WARC/" || start.starts_with(&[0x1f, 0x8b]) {
         bail!(
             "{}: is an archive; -o names {content} to write, and would replace it",
-            output.display()
-        );
-    }
-    Ok(())
-}
-
-/// Refuses to replace a captures file by a snapshot.
-pub(crate) fn refuse_captures_file(output: &Path) -> anyhow::Result<()> {
-    if output.is_file() && CapturesFile::recognises(output)? {
-        bail!(
-            "{}: is a captures file; -o names the snapshot to write, and would replace it",
             output.display()
         );
     }

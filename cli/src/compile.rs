@@ -1,8 +1,7 @@
 //! `robosieve compile`: compiles archives into a snapshot, with a report.
 
 use crate::archive_args::{
-    ArchiveArgs, guard_inputs, joined, phase_name, refuse_archive, refuse_captures_file,
-    warn_of_unread,
+    ArchiveArgs, guard_inputs, joined, phase_name, refuse_archive, warn_of_unread,
 };
 use crate::help_text::{COMMON, COMPILE_EXAMPLES, COMPILE_SHORT, POLICY};
 use crate::inputs::expand_globs;
@@ -159,6 +158,5 @@ fn refuse_outputs(args: &CompileArgs, inputs: &[PathBuf]) -> anyhow::Result<()> 
     guard.add_output("-o", &args.output)?;
     let mut guard = guard.add_inputs("--previous", &args.previous);
     args.archives.stats.refuse_overwriting(&mut guard)?;
-    OutputFormat::Snapshot.check(&args.output)?;
-    refuse_captures_file(&args.output)
+    Ok(OutputFormat::Snapshot.check(&args.output)?)
 }

@@ -75,6 +75,8 @@ pub(crate) fn output_form<F: OutputForm>(
         OutputFormat::Text.check(path)?;
     } else if is_compressed {
         bail!("{shown}: a Parquet file is not compressed as a whole; name it without .gz or .zst");
+    } else {
+        OutputFormat::Parquet.check(path)?;
     }
     Ok(form)
 }

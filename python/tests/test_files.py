@@ -320,6 +320,8 @@ def test_arc_and_wacz_files_stand_for_warc_files(small: Path, tmp_path: Path) ->
     ]:
         files = find_inputs(folder).as_outputs(output_name).files
         assert {os.path.basename(file.path): file.name for file in files} == expected
+    with pytest.raises(ValueError, match="the name says .warc; name it"):
+        robosieve.annotate(snapshot, folder / "crawl.wacz", tmp_path / "crawl.warc.gz", "GPTBot")
     robosieve.annotate(snapshot, folder / "crawl.wacz", tmp_path / "crawl.wacz.tsv.gz", "GPTBot")
     assert gzip.decompress((tmp_path / "crawl.wacz.tsv.gz").read_bytes()) == (tmp_path / "lines").read_bytes()
 

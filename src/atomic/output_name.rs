@@ -4,8 +4,14 @@
 //! as a whole. The words before it say where the data come from, or how it is compressed inside:
 //! Spark and Delta Lake name a Parquet file `part-00000-c000.snappy.parquet`. They contradict
 //! nothing.
+//!
+//! Refuses to replace a snapshot, captures or compiled lists by another format too. They take hours
+//! to make, and a name without an extension does not protect them.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::file_format::{ENOUGH, FileFormat};
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// The format of an output.
@@ -56,6 +62,8 @@ const ARCHIVES: &[&str] = &["warc", "wet", "wat"];
 /// Extensions of archives of pages that are read, and never written.
 const OTHER_ARCHIVES: &[&str] = &["arc", "wacz"];
 const CAPTURES: &[&str] = &["captures"];
+const SNAPSHOTS: &[&str] = &["rsieve"];
+const FILTER_LISTS: &[&str] = &["rlists"];
 
 /// Whether a name is that of an archive of pages, compressed or not.
 pub(crate) fn is_archive(path: &Path) -> bool {
@@ -129,7 +137,8 @@ fn fits_lines(extension: &str, format: &str) -> bool {
 }
 
 impl OutputFormat {
-    /// Refuses a path with the extension of another format.
+    /// Refuses a path with the extension of another format, and that of an existing snapshot,
+    /// captures file or file of compiled lists, unless this format is the same.
     ///
     /// ```
     /// use robosieve::output::OutputFormat;
@@ -139,7 +148,7 @@ impl OutputFormat {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::BadName`], with a suitable name.
+    /// [`ErrorKind::BadName`], with a suitable name; [`ErrorKind::BadOutput`] for an existing file.
     pub fn check(self, path: impl AsRef<Path>) -> Result<()> {
         self.refuse_name(path.as_ref(), NameOf::Output, "")
     }
@@ -148,10 +157,10 @@ impl OutputFormat {
     pub(crate) fn check_name(self, path: &Path, name_of: NameOf) -> Result<()> {
         let by_name = KnownName::of(path).format();
         let is_table = by_name.is_some_and(|extension| PARQUET.contains(&extension));
-        let more = if self == Self::Text && is_table {
-            ". Parquet is written only if the inputs are Parquet files"
-        } else {
-            ""
+        let more = match self {
+            Self::Text if is_table => ". Parquet is written only if the inputs are Parquet files",
+            Self::Parquet => ". The inputs are Parquet files",
+            _ => "",
         };
         self.refuse_name(path, name_of, more)
     }
@@ -160,10 +169,40 @@ impl OutputFormat {
     fn refuse_name(self, path: &Path, name_of: NameOf, more: &str) -> Result<()> {
         let name = KnownName::of(path);
         let Some(NameDefect { what, extension }) = self.defect(&name) else {
-            return Ok(());
+            return self.refuse_existing(path);
         };
         let advice = name.advice(extension, name_of);
         Err(Error::from(ErrorKind::BadName(format!("{what}; {advice}{more}"))).at(path))
+    }
+
+    /// Refuses to replace a file of this program by another format.
+    fn refuse_existing(self, path: &Path) -> Result<()> {
+        let (what, same) = match existing_format(path) {
+            Some(FileFormat::Snapshot) => ("a snapshot", Self::Snapshot),
+            Some(FileFormat::Captures) => ("a captures file", Self::Captures),
+            Some(FileFormat::FilterLists) => ("a file of compiled lists", Self::FilterLists),
+            _ => return Ok(()),
+        };
+        if self == same {
+            return Ok(());
+        }
+        let what = format!(
+            "it is {what}, and {} would replace it; name another file, or remove this one first",
+            self.content()
+        );
+        Err(Error::from(ErrorKind::BadOutput(what)).at(path))
+    }
+
+    /// What is written, for messages.
+    fn content(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Warc => "WARC records",
+            Self::Parquet => "a Parquet file",
+            Self::Snapshot => "a snapshot",
+            Self::Captures => "a captures file",
+            Self::FilterLists => "compiled lists",
+        }
     }
 
     /// The reason why this format does not fit a name.
@@ -173,11 +212,20 @@ impl OutputFormat {
         match self {
             Self::Text => {
                 let extension = name.format()?;
-                if is_in(extension, &[NOT_WRITTEN, OTHER_ARCHIVES]) {
+                if NOT_WRITTEN.contains(&extension) {
                     let what = format!("cannot write .{extension}, only plain text, .gz and .zst");
                     return NameDefect::new(what, "zst");
                 }
-                if !is_in(extension, &[PARQUET, TABLES]) {
+                let others = [
+                    PARQUET,
+                    TABLES,
+                    ARCHIVES,
+                    OTHER_ARCHIVES,
+                    CAPTURES,
+                    SNAPSHOTS,
+                    FILTER_LISTS,
+                ];
+                if !is_in(extension, &others) {
                     return None;
                 }
                 let what = format!("text is written here, and the name says .{extension}");
@@ -190,7 +238,16 @@ impl OutputFormat {
                                 of them";
                     return NameDefect::new(what.to_owned(), "warc.gz");
                 }
-                let others = [NOT_WRITTEN, PARQUET, TABLES, TEXT, CAPTURES, OTHER_ARCHIVES];
+                let others = [
+                    NOT_WRITTEN,
+                    PARQUET,
+                    TABLES,
+                    TEXT,
+                    OTHER_ARCHIVES,
+                    CAPTURES,
+                    SNAPSHOTS,
+                    FILTER_LISTS,
+                ];
                 if !is_in(extension, &others) {
                     return None;
                 }
@@ -206,26 +263,26 @@ impl OutputFormat {
                     return None;
                 }
                 let what = if COMPRESSED.contains(&extension) {
-                    "Parquet is written here, as the inputs are, in a file that is not compressed \
-                     as a whole"
+                    "Parquet is written here, in a file that is not compressed as a whole"
                         .to_owned()
                 } else {
-                    format!(
-                        "Parquet is written here, as the inputs are, and the name says \
-                         .{extension}"
-                    )
+                    format!("Parquet is written here, and the name says .{extension}")
                 };
                 NameDefect::new(what, "parquet")
             }
             Self::Snapshot => {
-                // Any known extension is that of another format.
-                name.last()?;
+                // Any other known extension is that of another format.
+                if SNAPSHOTS.contains(&name.last()?) {
+                    return None;
+                }
                 let what = "a snapshot is written here, which is neither text nor an archive and \
                             is not compressed";
                 NameDefect::new(what.to_owned(), "rsieve")
             }
             Self::FilterLists => {
-                name.last()?;
+                if FILTER_LISTS.contains(&name.last()?) {
+                    return None;
+                }
                 let what = "compiled lists are written here, which are not text and are not \
                             compressed";
                 NameDefect::new(what.to_owned(), "rlists")
@@ -299,6 +356,18 @@ impl KnownName {
     }
 }
 
+/// The format of an existing regular file; `None` if it cannot be read: creating the output tells
+/// why. Opening a pipe would wait for its writer.
+fn existing_format(path: &Path) -> Option<FileFormat> {
+    if !path.is_file() {
+        return None;
+    }
+    let mut start = Vec::new();
+    let file = File::open(path).ok()?;
+    file.take(ENOUGH as u64).read_to_end(&mut start).ok()?;
+    FileFormat::of(&start)
+}
+
 /// Whether an extension is in one of the lists.
 fn is_in(extension: &str, lists: &[&[&str]]) -> bool {
     lists.iter().any(|list| list.contains(&extension))
@@ -316,6 +385,8 @@ fn known_extension(path: &Path) -> Option<&'static str> {
         ARCHIVES,
         OTHER_ARCHIVES,
         CAPTURES,
+        SNAPSHOTS,
+        FILTER_LISTS,
     ]
     .into_iter()
     .flatten()
@@ -355,7 +426,20 @@ mod tests {
             (OutputFormat::Warc, "x.warc.txt.gz", "x.warc.gz"),
             (OutputFormat::Warc, "x.arc", "x.warc.gz"),
             (OutputFormat::Warc, "x.arc.gz", "x.warc.gz"),
-            (OutputFormat::Text, "x.wacz", "x.zst"),
+            (OutputFormat::Text, "x.wacz", "x.txt"),
+            (OutputFormat::Text, "x.arc.gz", "x.txt"),
+            (OutputFormat::Text, "x.warc", "x.txt"),
+            (OutputFormat::Text, "x.warc.gz", "x.txt"),
+            (OutputFormat::Text, "x.wet.zst", "x.txt"),
+            (OutputFormat::Text, "x.rsieve", "x.txt"),
+            (OutputFormat::Text, "x.RLISTS", "x.txt"),
+            (OutputFormat::Text, "x.captures", "x.txt"),
+            (OutputFormat::Warc, "x.rsieve", "x.warc.gz"),
+            (OutputFormat::Parquet, "x.rlists", "x.parquet"),
+            (OutputFormat::Captures, "x.rsieve", "x.captures"),
+            (OutputFormat::Snapshot, "x.rlists", "x.rsieve"),
+            (OutputFormat::Snapshot, "x.rsieve.gz", "x.rsieve"),
+            (OutputFormat::FilterLists, "x.rsieve", "x.rlists"),
             (OutputFormat::Snapshot, "x.warc.gz", "x.rsieve"),
             (OutputFormat::Snapshot, "x.zst", "x.rsieve"),
             (OutputFormat::Snapshot, "x.parquet", "x.rsieve"),
@@ -420,6 +504,48 @@ mod tests {
     }
 
     #[test]
+    fn files_of_this_program_are_replaced_by_their_own_format_only() {
+        use crate::file_format::{CAPTURES_MAGIC, LISTS_MAGIC, SNAPSHOT_MAGIC};
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x");
+        let formats = [
+            OutputFormat::Text,
+            OutputFormat::Warc,
+            OutputFormat::Parquet,
+            OutputFormat::Snapshot,
+            OutputFormat::Captures,
+            OutputFormat::FilterLists,
+        ];
+        for (magic, own, what) in [
+            (SNAPSHOT_MAGIC, OutputFormat::Snapshot, "it is a snapshot"),
+            (CAPTURES_MAGIC, OutputFormat::Captures, "is a captures file"),
+            (
+                LISTS_MAGIC,
+                OutputFormat::FilterLists,
+                "is a file of compiled lists",
+            ),
+        ] {
+            std::fs::write(&path, magic).unwrap();
+            for format in formats {
+                let checked = format.check(&path).map_err(|err| err.to_string());
+                if format == own {
+                    checked.unwrap();
+                } else {
+                    let err = checked.unwrap_err();
+                    assert!(
+                        err.contains(what) && err.contains("name another file"),
+                        "{err}"
+                    );
+                }
+            }
+        }
+        std::fs::write(&path, "https://h.example/\n").unwrap();
+        for format in formats {
+            format.check(&path).unwrap();
+        }
+    }
+
+    #[test]
     fn other_names_are_accepted() {
         for (format, names) in [
             (
@@ -431,7 +557,8 @@ mod tests {
                     "x.zst",
                     "x.GZ",
                     "urls.br",
-                    "x.warc",
+                    "x.warc.tsv",
+                    "web.rsieve.txt.gz",
                     "a.example",
                     // Lists of URLs made of other files.
                     "pages.parquet.txt",
@@ -451,6 +578,7 @@ mod tests {
                 OutputFormat::Snapshot,
                 &["x", "x.rsieve", "web.2024", "a.example"],
             ),
+            (OutputFormat::FilterLists, &["x", "x.rlists", "own.2024"]),
             (
                 OutputFormat::Captures,
                 &[

@@ -159,7 +159,6 @@ impl OpenFiles for OpenWarcs {
     fn annotate(self: Box<Self>, settings: &Settings<'_>, output: Output<'_>) -> Result<Written> {
         refuse_records(settings)?;
         let job = AnnotateJob::new(settings.annotator()?, settings.records.as_of_record);
-        refuse_archive_name(&output)?;
         let mut output = output.of_lines()?;
         let writer = AnnotateWriter {
             sink: LineSink::new(Some(output.writer())),
@@ -233,18 +232,6 @@ fn refuse_records(settings: &Settings<'_>) -> Result<()> {
         "a column, a key, a host and other options that locate URLs are for lists; a record of a \
          WARC file has its URL in WARC-Target-URI",
     )
-}
-
-/// Refuses the name of an archive for annotations, unless it is that of the input.
-fn refuse_archive_name(output: &Output<'_>) -> Result<()> {
-    match output.path() {
-        Some(path) if is_archive(path) && !output.is_named_after_input() => {
-            let what = "a line per record is written here, and the name is that of an archive; \
-                        name it .tsv, .jsonl or .txt (.gz or .zst may follow)";
-            Err(Error::from(ErrorKind::BadName(what.to_owned())).at(path))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Whether the records of an output are gzip members: copied ones, or by its name.

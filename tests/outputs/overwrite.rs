@@ -106,6 +106,49 @@ fn inputs_and_outputs_are_not_overwritten() {
     links_dir().all_shells_fail(CASES);
 }
 
+/// Files that take long to make, and commands that would replace them by another format.
+const OTHER_FORMATS: &[&str] = &[
+    "$R filter -s s -a a u.txt -o t | it is a snapshot, and text would replace it | another file",
+    "$R filter -s s -a a u.txt -o other.rsieve | the name says .rsieve; name it other.txt",
+    "$R filter -s s -a a u.txt -o new --unknown-to other.rsieve | the name says .rsieve",
+    "$R filter -s s -a a u.txt -o own | it is a file of compiled lists, and text would replace it",
+    "$R filter -s s -a a u.txt -o own.rlists | the name says .rlists; name it own.txt",
+    "$R filter -s s -a a u.txt -o u.warc.gz | the name says .warc; name it u.txt",
+    "$R filter -s s -a a u.txt -o u.arc | the name says .arc; name it u.txt",
+    "$R filter -s s -a a u.txt -o u.wacz | the name says .wacz; name it u.txt",
+    "$R filter -s s -a a u.txt -o c | it is a captures file",
+    "$R filter -s s -a a in.parquet -o t | it is a snapshot, and a Parquet file would replace it",
+    "$R annotate -s s -a a u.txt -o t | it is a snapshot",
+    "$R report -s s -a a --json-to t | it is a snapshot",
+    "$R diff s s --svg t | it is a snapshot",
+    "$R export -s s -a a -o t | it is a snapshot",
+    "$R export -s s -a a --as parquet -o t | it is a snapshot, and a Parquet file would replace it",
+    "$R due -s s --stale-at now -o t | it is a snapshot",
+    "$R compile -o own web.jsonl | it is a file of compiled lists, and a snapshot would replace it",
+    "$R compile -o new --stats-json t web.jsonl | it is a snapshot",
+    "$R compile -o x.rlists web.jsonl | name it x.rsieve",
+    "$R captures -o t web.jsonl | it is a snapshot, and a captures file would replace it",
+    "$R lists -o t hosts | it is a snapshot, and compiled lists would replace it",
+];
+
+#[cfg(unix)]
+#[test]
+fn files_of_this_program_are_not_replaced_by_other_formats() {
+    let dir = links_dir();
+    dir.write("hosts", "ads.example\n");
+    dir.done_line("lists -q -o own hosts");
+    dir.done_line("captures -q -o c web.jsonl");
+    for copy in ["other.rsieve", "d3/u.txt"] {
+        dir.write(copy, dir.read("t"));
+    }
+    dir.write("own.rlists", dir.read("own"));
+    dir.all_shells_fail(OTHER_FORMATS);
+    // Other files of the run would be written, so it has created the directory of states.
+    let ran = dir.shell("$R filter -s s -a a u.txt --out-dir d3");
+    ran.refused("d3/u.txt: cannot be an output: it is a snapshot");
+    assert!(dir.read("d3/u.txt") == dir.read("t"));
+}
+
 /// A pipe, or standard input, that is named twice.
 const STREAMS: &[&str] = &[
     "$R filter -s s -a a - - -o x < <(cat u.txt) | an input (-) is given twice | name it once",

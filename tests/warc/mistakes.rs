@@ -16,7 +16,7 @@ fn mistakes_have_advice() {
         "filter in.warc.gz -o go.warc.zst | name it go.warc.gz",
         "filter in.warc -o go.txt | name it go.warc.gz",
         "filter in.warc -o go.parquet | name it go.warc.gz",
-        "annotate in.warc -o go.warc.gz | name it .tsv",
+        "annotate in.warc -o go.warc.gz | text is written here | name it go.txt",
         "annotate in.warc --as bits -o x | letters, jsonl, csv or mask",
         "annotate in.warc --as csv -o x | tables (CSV, TSV)",
         "filter in.warc --field 2 -o x | WARC-Target-URI",

@@ -364,7 +364,7 @@ fn mistakes_and_damage_name_the_file() {
     for row in [
         "filter x.arc -o kept.arc | WARC records are written here | name it kept.warc.gz",
         "filter crawl.wacz -o kept.wacz | `wacz create -f FILE` | name it kept.warc.gz",
-        "annotate crawl.wacz -o kept.wacz | cannot write .wacz",
+        "annotate crawl.wacz -o kept.wacz | the name says .wacz",
         "filter x.arc --field 2 -o x | WARC-Target-URI",
         "annotate folder.wacz -o x | without WARC files",
     ] {
