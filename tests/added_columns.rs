@@ -383,8 +383,11 @@ fn objects_and_columns_get_the_keys_too() {
         let args: Vec<&str> = args.split(' ').chain([name]).collect();
         let ran = dir.run(&args);
         assert_eq!(ran.code, Some(0), "{name}: {}", ran.stderr);
-        let written = std::fs::read_to_string(dir.path("out").join(name)).unwrap();
-        assert_eq!(written, expected, "{name}");
+        let output = match name.ends_with(".jsonl") {
+            true => format!("out/{name}"),
+            false => format!("out/{name}.jsonl"),
+        };
+        assert_eq!(dir.read_text(&output), expected, "{name}");
     }
 }
 

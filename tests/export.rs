@@ -549,7 +549,7 @@ fn wrong_options_are_refused() {
         ),
         ("--columns origin,Origin", "the column origin appears twice"),
         ("-a GPTBot,gptbot", "appears twice"),
-        ("-o s.rsieve", "would be overwritten"),
+        ("-o s.rsieve", "the name says .rsieve"),
         ("-o x.json", "name it .jsonl"),
         ("-o x.parquet.zst", "not compressed as a whole"),
         ("--as parquet", "Parquet needs a file"),

@@ -239,9 +239,9 @@ fn other_files_than_lists_are_refused() {
     dir.compile_small("web.rsieve");
     dir.all_fail(&[
         "lists page.html --find http://x/ | page.html: no line is an entry of a list: line 1 is `<!DOCTYPE html>`",
-        "lists words.txt --find http://x/ | line 1 is `casino` (a public suffix); if its lines are words, name it as a list of words; if they are suffixes, add --allow-suffixes",
+        "lists words.txt --find http://x/ | line 1 is `casino` (a public suffix); if its lines are words, name it as a list of words; if they are suffixes, allow suffixes (allow_suffixes)",
         "lists bad-words.txt --find http://x/ | line 1 is `viagra` (a name of one label; = before it stands for the host alone); if its lines are words, name it as a list of words",
-        "lists zones.txt --find http://x/ | line 1 is `||win^` (a public suffix); if its lines are suffixes, add --allow-suffixes",
+        "lists zones.txt --find http://x/ | line 1 is `||win^` (a public suffix); if its lines are suffixes, allow suffixes (allow_suffixes)",
         "lists fake.gz --find http://x/ | not compressed as its name says (.gz)",
         "lists table.parquet --find http://x/ | a Parquet file, not a list of domains",
         "lists web.rsieve --find http://x/ | a robosieve snapshot, not a list of domains",

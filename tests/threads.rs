@@ -169,7 +169,7 @@ fn unstartable_threads_are_explained() {
     }
     for args in [
         "compile -q -j 4 robots.jsonl -o new",
-        "filter -q -j 4 -s s -a FooBot list.txt -o new",
+        "filter -q -j 4 -s s -a FooBot list.txt -o kept",
         "annotate -q -j 4 -s s -a FooBot pages.parquet -o new.parquet",
     ] {
         let mut refused = 0;

@@ -171,12 +171,12 @@ fn hint(first: &Example) -> &'static str {
     match first.reason {
         // `casino` is a top-level domain too.
         NotAnEntry::PublicSuffix if is_word => {
-            "; if its lines are words, name it as a list of words; if they are suffixes, add \
-             --allow-suffixes (allow_suffixes in Rust and Python)"
+            "; if its lines are words, name it as a list of words; if they are suffixes, allow \
+             suffixes (allow_suffixes)"
         }
         NotAnEntry::OneLabel if is_word => "; if its lines are words, name it as a list of words",
         NotAnEntry::PublicSuffix | NotAnEntry::OneLabel => {
-            "; if its lines are suffixes, add --allow-suffixes (allow_suffixes in Rust and Python)"
+            "; if its lines are suffixes, allow suffixes (allow_suffixes)"
         }
         _ => "",
     }

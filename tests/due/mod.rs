@@ -301,7 +301,7 @@ fn mistakes_are_explained() {
         "due -s s urls.txt --as jsonl -o due.txt | the name says .txt | name it .jsonl",
         "due -s s urls.txt -o due.json | name it .jsonl",
         "due -s s urls.txt -o due.parquet | due.parquet | .txt and .jsonl",
-        "due -s s urls.txt -o s | -o | the snapshot (s)",
+        "due -s s urls.txt -o s | s: cannot be an output | it is a snapshot",
         "due -s s urls.txt -o urls.txt | -o | an input (urls.txt)",
         "due -s s urls.txt -o none/due | none/due",
         "inspect s --stale-at now | robosieve due -s SNAP --stale-at TIME",
