@@ -15,7 +15,7 @@ use robosieve::job::{
     AddedColumn, FilterStats, Form, Input, Job, Keep, Output, Outputs, Progress, Require, Written,
 };
 use robosieve::judge::{JudgeOptions, Reason, UnknownOrigin};
-use robosieve::output::OverwriteGuard;
+use robosieve::output::{self, OverwriteGuard};
 use robosieve::records::{Field, RecordOptions};
 use robosieve::{Compiler, Judge, Snapshot};
 use std::ffi::OsString;
@@ -167,7 +167,7 @@ fn open_inputs(inputs: &[PathBuf]) -> PyResult<Vec<Input>> {
 /// The name of an output that is named after its input: ARC and WACZ files become WARC files.
 #[pyfunction]
 pub(crate) fn name_after_input(input: PathBuf) -> OsString {
-    robosieve::output::name_after_input(input).into_os_string()
+    output::name_after_input(input).into_os_string()
 }
 
 /// The name of annotations that are named after their input: JSON lines and lines about an archive
@@ -178,14 +178,16 @@ pub(crate) fn name_of_annotations(input: PathBuf, form: Option<&str>) -> PyResul
     Ok(Form::output_name(form, input).into_os_string())
 }
 
-/// Starts an output. If one that is named after its only input has a name that does not fit its
-/// format, the error advises to rename the input.
-fn create(path: &Path, inputs: &[PathBuf]) -> robosieve::Result<Output<'static>> {
+/// Starts an output. `name_of` names outputs after their inputs. If the output of an only input has
+/// this name, and it does not fit the format, the error advises to rename the input.
+fn create(
+    path: &Path,
+    inputs: &[PathBuf],
+    name_of: impl Fn(&Path) -> PathBuf,
+) -> robosieve::Result<Output<'static>> {
     let output = Output::create(path)?;
     match inputs {
-        [input] if robosieve::output::name_after_input(input).file_name() == path.file_name() => {
-            Ok(output.named_after_input())
-        }
+        [input] if name_of(input).file_name() == path.file_name() => Ok(output.named_after_input()),
         _ => Ok(output),
     }
 }
@@ -259,7 +261,8 @@ pub(crate) fn annotate(
             job = job.name(name);
         }
         let opened = open_inputs(&inputs)?;
-        let output = create(&output, &inputs).map_err(exception)?;
+        let name_of = |input: &Path| Form::output_name(annotation.form, input);
+        let output = create(&output, &inputs, name_of).map_err(exception)?;
         let stats = run(options.threads, || job.annotate(opened, output))?;
         json(serde_json::to_string(&stats))
     })
@@ -345,7 +348,7 @@ fn split(
             .progress(&report);
         let opened = open_inputs(inputs)?;
         let outputs = Outputs::from_array(outputs)
-            .try_map(|path| create(&path, inputs))
+            .try_map(|path| create(&path, inputs, |input| output::name_after_input(input)))
             .map_err(exception)?;
         run(options.threads, || job.filter(opened, outputs))
     })

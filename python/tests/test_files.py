@@ -190,7 +190,7 @@ def test_compressed_outputs(small: Path, tmp_path: Path) -> None:
         (["pages.parquet", "out", "GPTBot"], {"form": "letters"}, ValueError, "a Parquet file takes bits or int8"),
         (["pages.parquet", "out", "GPTBot"], {"preferences": True}, ValueError, "a Parquet file takes verdicts only"),
         (["urls.txt", "out", "GPTBot"], {"form": "bits"}, ValueError, "lines take letters, jsonl, csv or mask"),
-        (["urls.txt", "out", "GPTBot"], {"name": "x"}, ValueError, "only the columns added to Parquet files have a name"),
+        (["urls.txt", "out", "GPTBot"], {"name": "x"}, ValueError, "the form letters has no name"),
         (["urls.txt", "out.parquet", "GPTBot"], {}, ValueError, "name it out.txt"),
         (["urls.txt", "out", "GPTBot"], {"delimiter": "::"}, ValueError, "give one ASCII character"),
         (["urls.txt", "out", "GPTBot"], {"input_format": "xml"}, ValueError, 'input_format="xml"; give one of'),
@@ -320,7 +320,7 @@ def test_arc_and_wacz_files_stand_for_warc_files(small: Path, tmp_path: Path) ->
     ]:
         files = find_inputs(folder).as_outputs(output_name).files
         assert {os.path.basename(file.path): file.name for file in files} == expected
-    with pytest.raises(ValueError, match="the name says .warc; name it"):
+    with pytest.raises(ValueError, match="the name says .warc; name it .*crawl.txt"):
         robosieve.annotate(snapshot, folder / "crawl.wacz", tmp_path / "crawl.warc.gz", "GPTBot")
     robosieve.annotate(snapshot, folder / "crawl.wacz", tmp_path / "crawl.wacz.tsv.gz", "GPTBot")
     assert gzip.decompress((tmp_path / "crawl.wacz.tsv.gz").read_bytes()) == (tmp_path / "lines").read_bytes()
