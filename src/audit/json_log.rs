@@ -12,6 +12,7 @@ use crate::audit::record::{LogRecord, is_target, parse_bytes, parse_status, targ
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt;
 
 /// The fields of a [`LogRecord`], and the request line, in the order of [`JsonKeys`].
@@ -54,6 +55,16 @@ const DESCRIPTIONS: [&str; FIELDS] = [
 pub struct JsonKeys {
     /// For each field the paths that may lead to it; the first with a value counts.
     paths: [Vec<String>; FIELDS],
+    /// The same by path, with the objects on the way to them. An object alone is of no field.
+    fields: HashMap<String, Vec<FieldPath>>,
+}
+
+/// A path of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FieldPath {
+    field: usize,
+    /// Its index among the paths of the field.
+    choice: usize,
 }
 
 /// The usual keys: nginx's variables, Caddy, Traefik, Cloudflare's Logpush, Vercel's log drains, the
@@ -158,13 +169,25 @@ const USUAL: [&[&str]; FIELDS] = [
 impl Default for JsonKeys {
     /// The keys of Caddy, of nginx's variables, of Cloudflare and Vercel, and other usual ones.
     fn default() -> Self {
-        Self {
-            paths: USUAL.map(|paths| paths.iter().map(|path| (*path).to_owned()).collect()),
-        }
+        Self::of(USUAL.map(|paths| paths.iter().map(|path| (*path).to_owned()).collect()))
     }
 }
 
 impl JsonKeys {
+    fn of(paths: [Vec<String>; FIELDS]) -> Self {
+        let mut fields: HashMap<String, Vec<FieldPath>> = HashMap::new();
+        for (field, paths) in paths.iter().enumerate() {
+            for (choice, path) in paths.iter().enumerate() {
+                for (dot, _) in path.match_indices('.') {
+                    fields.entry(path[..dot].to_owned()).or_default();
+                }
+                let of_path = fields.entry(path.clone()).or_default();
+                of_path.push(FieldPath { field, choice });
+            }
+        }
+        Self { paths, fields }
+    }
+
     /// The names of the fields, for [`with`](Self::with).
     pub const NAMES: [&'static str; FIELDS] = [
         "agent", "time", "host", "scheme", "target", "request", "status", "bytes", "client",
@@ -183,7 +206,7 @@ impl JsonKeys {
             )
         })?;
         self.paths[field] = vec![key.to_owned()];
-        Ok(self)
+        Ok(Self::of(self.paths))
     }
 
     /// Parses a line. `None` if it is not an object, or has no valid time or request.
@@ -465,13 +488,13 @@ impl<'l> FoundValues<'l> {
     /// Keeps a value for every field that has this path, unless an earlier path had one. Any other
     /// value comes before a missing one.
     fn keep(&mut self, keys: &JsonKeys, path: &str, text: Cow<'l, [u8]>) {
-        for (value, paths) in self.values.iter_mut().zip(&keys.paths) {
-            if let Some(choice) = paths.iter().position(|known| known == path)
-                && value
-                    .as_ref()
-                    .is_none_or(|value| value.is_missing() || choice <= value.choice)
-                && (value.is_none() || !is_missing(&text))
-            {
+        for &FieldPath { field, choice } in keys.fields.get(path).into_iter().flatten() {
+            let value = &mut self.values[field];
+            let is_better = match value {
+                None => true,
+                Some(kept) => !is_missing(&text) && (kept.is_missing() || choice <= kept.choice),
+            };
+            if is_better {
                 *value = Some(FoundValue {
                     text: text.clone(),
                     choice,
@@ -487,17 +510,6 @@ struct ObjectWalk<'w, 'l> {
     /// The path of the value; empty for the line's object.
     prefix: &'w str,
     found: &'w mut FoundValues<'l>,
-}
-
-impl ObjectWalk<'_, '_> {
-    /// Whether some path leads to this one, or through it.
-    fn is_wanted(&self, path: &str) -> bool {
-        self.keys.paths.iter().flatten().any(|known| {
-            known
-                .strip_prefix(path)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        })
-    }
 }
 
 impl<'l> DeserializeSeed<'l> for ObjectWalk<'_, 'l> {
@@ -522,7 +534,7 @@ impl<'l> Visitor<'l> for ObjectWalk<'_, 'l> {
             } else {
                 Cow::Owned(format!("{}.{key}", self.prefix))
             };
-            if self.is_wanted(&path) {
+            if self.keys.fields.contains_key(&*path) {
                 map.next_value_seed(ObjectWalk {
                     keys: self.keys,
                     prefix: &path,
