@@ -94,7 +94,8 @@ content-length. A 304 confirms the copy captured before it.
 A directory holds archives, named .warc, .jsonl, .ndjson or .captures (.gz or .zst may follow). \
 Without archives, it holds robots.txt files named HOST, HOST_PORT or SCHEME_HOST_PORT (.txt may \
 follow). Other files beside these, such as tables, images and other archives, are skipped, counted \
-and named in a warning. Beside archives, any other file is an error. The newest capture of an origin wins, in any order of the inputs.
+and named in a warning. Beside archives, any other file is an error. The newest capture of an origin \
+wins, in any order of the inputs.
 
 --previous gives the same snapshot as compiling all archives together, as far as OLD still has \
 their data. Origins without a newer capture keep their entry, with the last good copy and the time \
@@ -272,8 +273,8 @@ value for each agent. rule, line and agent are the line of the robots.txt that d
 number, and the name by which the agent obeys it. Parquet files, and tables with --as csv, get columns \
 of these names, such as robots_origin, and robots_rule_AGENT for each agent. \
 origin is the key of the tables of `robosieve export`. With --as-name NAME the keys and columns \
-begin with NAME. list and entry are the names of the lists of --lists or --block that name a URL, with commas \
-between them, and their entry. The letters stay those of the robots.txt; the summary counts such \
+begin with NAME. list and entry are the names of the lists of --lists or --block that name a URL, \
+with commas between them, and their entry. The letters stay those of the robots.txt; the summary counts such \
 lines as listed only. Without -s there are no verdicts.
 
 --preferences adds what sites state about the use of their content, and changes no verdict. It \
@@ -531,8 +532,8 @@ disallows nothing. `*` stands for agents that neither robots.txt names.
 In the JSON, `added`, `gone`, `outcome_changed` and `rules_changed` are origins, with their number and \
 some examples, and `outcomes` counts the changes of outcome. `old`, `new`, `common` and `answered` are \
 numbers of origins. `agents` has the changes for each agent, `others` those for `*`, and \
-`agents_changed` is the number of agents with changes. Each agent has `disallowed`, `allowed`, `newly_partly` and `no_longer_partly`. Each has \
-the number of `origins`, of them `by_name` and `by_global` (`*`), `named` (either robots.txt has a \
+`agents_changed` is the number of agents with changes. Each agent has `disallowed`, `allowed`, \
+`newly_partly` and `no_longer_partly`. Each has the number of `origins`, of them `by_name` and `by_global` (`*`), `named` (either robots.txt has a \
 group for the agent), and `examples`. `refused` is an older name of `disallowed`.
 
 Without -a, every name in a robots.txt of either snapshot counts if its own groups changed. The \

@@ -119,11 +119,7 @@ impl BlockAudit {
     fn count_unreadable(&mut self, line: &[u8], finder: &CrawlerFinder) -> LineResult {
         let has_crawler = finder.find(line).is_some();
         self.counts.invalid_with_crawler += u64::from(has_crawler);
-        if self
-            .invalid_line
-            .as_ref()
-            .is_none_or(|(kept, _)| has_crawler && !kept)
-        {
+        if is_better_example(&self.invalid_line, has_crawler) {
             let start = &line[..line.len().min(MAX_INVALID_LINE)];
             self.invalid_line = Some((has_crawler, start.to_vec()));
         }
@@ -508,6 +504,13 @@ impl<'a> BlockAuditor<'a> {
         }
         Ok(verdict)
     }
+}
+
+/// Whether an invalid line is a better example than the kept one: the first that names a crawler, else
+/// the first.
+pub(super) fn is_better_example<T>(kept: &Option<(bool, T)>, has_crawler: bool) -> bool {
+    kept.as_ref()
+        .is_none_or(|(has_kept_crawler, _)| has_crawler && !has_kept_crawler)
 }
 
 /// The letter of a verdict; lower-case for requests that only claim to be of their crawler.

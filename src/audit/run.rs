@@ -1,7 +1,7 @@
 //! Runs an audit: logs through the pipeline, to a report.
 
 use crate::agent::Agent;
-use crate::audit::block_audit::BlockAuditor;
+use crate::audit::block_audit::{BlockAuditor, is_better_example};
 use crate::audit::broken_rules::BrokenRules;
 use crate::audit::counts::{AuditCounts, CrawlerCounts};
 use crate::audit::crawler_finder::CrawlerFinder;
@@ -168,9 +168,7 @@ impl Audit {
                 broken_rules.append(&mut audit.broken_rules);
                 sites.append(&audit.sites);
                 if let Some((has_crawler, start)) = &audit.invalid_line
-                    && invalid_line
-                        .as_ref()
-                        .is_none_or(|(kept, _)| *has_crawler && !kept)
+                    && is_better_example(&invalid_line, *has_crawler)
                 {
                     let line = InvalidLine {
                         path: block.path.display().to_string(),

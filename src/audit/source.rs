@@ -114,12 +114,15 @@ impl<'r> LogSource<'r> {
             return Err(bad_log("its lines do not name the host of the requests")
                 .with_remedy(Remedy::NameHost));
         }
+        if !self.required.client {
+            return Ok(());
+        }
         let clients: Vec<_> = samples
             .iter()
             .filter_map(|line| format.record(line))
             .map(|record| record.client.into_owned())
             .collect();
-        if self.required.client && !clients.iter().any(|client| is_address(client)) {
+        if !clients.iter().any(|client| is_address(client)) {
             let shown = clients.iter().find(|client| !client.is_empty());
             let shown = shown.map_or(String::new(), |client| {
                 format!(
