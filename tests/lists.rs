@@ -245,9 +245,12 @@ fn other_files_than_lists_are_refused() {
         "lists fake.gz --find http://x/ | not compressed as its name says (.gz)",
         "lists table.parquet --find http://x/ | a Parquet file, not a list of domains",
         "lists web.rsieve --find http://x/ | a robosieve snapshot, not a list of domains",
-        "lists domains own.rlists --find http://x/ | own.rlists: a file of filter lists, not a list of domains; compiled already",
-        "lists own.rlists -o new.rlists | compiled already",
-        "lists own.rlists --allow ours.txt | compiled already",
+        "lists x=own.rlists -o new.rlists | own.rlists: a file of filter lists, not a list of domains; compiled already; add it as compiled lists",
+        "lists domains --allow own.rlists -o new.rlists | own.rlists: a file of filter lists, not a list of domains; compiled already",
+        "lists domains own.rlists -o new.rlists | domains and own.rlists have the name domains; give each its own with NAME=LIST",
+        "lists own.rlists own.rlists -o new.rlists | have the name domains; compile one of them again",
+        "lists own.rlists --allow ours.txt | nothing to do with own.rlists, ours.txt",
+        "lists own.rlists x=domains -o own.rlists | own.rlists | would be overwritten",
         "lists domains --verify --find http://x/ | --verify is for a compiled file",
         "lists missing --find http://x/ | missing: No such file",
         "lists domains ours.txt | nothing to do with domains, ours.txt: | -o FILE | --find URL",
@@ -260,11 +263,36 @@ fn other_files_than_lists_are_refused() {
         "lists a=- b=- -o new | standard input is named twice",
         "lists . -o new | give the list a name",
         "lists a=. -o new | .: a directory; name the files in it",
-        "lists own.rlists --strict-lists --find http://x/ | compiled already",
         "lists x=https://lists.example/hosts -o new | https://lists.example/hosts",
         "filter -s own.rlists -a FooBot domains | not a robosieve snapshot but a file of filter lists",
         "inspect own.rlists | a file of filter lists",
     ]);
+}
+
+#[test]
+fn compiled_files_are_compiled_again_with_others() {
+    let dir = lists_dir();
+    dir.done_line(&format!("lists -q -o whole.rlists {ALL}"));
+    dir.done_line("lists -q -o domains.rlists adult=domains");
+    let rest = ALL.replacen("adult=domains", "domains.rlists", 1);
+    let ran = dir.done_line(&format!("lists -o new.rlists --stats-json stats {rest}"));
+    assert_has(&ran.stderr, "compiled ");
+    assert!(dir.read("new.rlists") == dir.read("whole.rlists"));
+    // Alone it is written again, byte for byte.
+    dir.done_line("lists -q -o again.rlists domains.rlists");
+    assert!(dir.read("again.rlists") == dir.read("domains.rlists"));
+    let stats: Value = serde_json::from_slice(&dir.read("stats")).unwrap();
+    let compiled = json!({
+        "name": "adult", "path": "domains.rlists", "kind": "compiled", "entries": 4,
+        "exceptions": 0,
+    });
+    let lists = stats["lists"].as_array().unwrap();
+    assert!(lists.contains(&compiled), "{lists:?}");
+    let found = dir.stdout_of(&format!("lists -q {rest} {}", find_options()));
+    assert_eq!(
+        found,
+        dir.stdout_of(&format!("lists whole.rlists {}", find_options()))
+    );
 }
 
 #[test]

@@ -25,6 +25,10 @@ const PARTS: &str = "search/helpers\n";
 const TEXTS: &str = "--block shop.txt --block others.hosts --allow good --block-words words.txt \
                      --soft-words soft.txt --block-substrings parts.txt";
 
+/// The same lists, some of them compiled before.
+const MIXED: &str = "--lists hosts.rlists --lists words.rlists --soft-words soft.txt \
+                     --block-substrings parts.txt --allow good";
+
 /// The names of the lists, in their order: exceptions are last.
 const NAMES: [&str; 6] = ["shop", "others", "words", "soft", "parts", "good"];
 
@@ -46,6 +50,8 @@ fn lists_dir() -> TestDir {
         "lists -q -o own.rlists {}",
         TEXTS.replace("--block ", "")
     ));
+    dir.done_line("lists -q -o hosts.rlists shop.txt others.hosts");
+    dir.done_line("lists -q -o words.rlists --block-words words.txt");
     dir
 }
 
@@ -220,7 +226,7 @@ fn every_container_routes_records_as_single_look_ups_say() {
             } else {
                 ["", ""]
             };
-            for lists in ["--lists own.rlists", TEXTS] {
+            for lists in ["--lists own.rlists", TEXTS, MIXED] {
                 for threads in [1, 3] {
                     let line = format!(
                         "filter -q -j {threads} {judging} {lists} -o kept.EXT {outputs} \
@@ -447,19 +453,22 @@ fn impossible_combinations_are_refused() {
         "filter --lists own.rlists --disallowed-to x in.txt | not provided:\n  --snapshot <SNAP>\n",
         "annotate --lists own.rlists --preferences --as jsonl --add list in.txt | not provided:\n  --snapshot <SNAP>\n",
         "filter -s s -a GPTBot --listed-to x in.txt | not provided:\n  <--lists <FILE>|--block <[NAME=]LIST>|",
-        "filter --lists own.rlists --block shop.txt in.txt | compile all of them into one file",
-        "filter --lists own.rlists --block-words words.txt in.txt | compile all of them into one file",
         "filter --block shop.txt --words-in host in.txt | not provided:\n  <--block-words <[NAME=]LIST>|",
         "filter --block-words words.txt --soft-threshold 2 in.txt | not provided:\n  --soft-words <",
         "filter --soft-words soft.txt --soft-threshold 0 in.txt | invalid value '0'",
         "filter --block-words words.txt --words-in query in.txt | possible values: url, host, path",
         "filter --block-words s in.txt | s: a robosieve snapshot",
-        "filter --lists own.rlists --allow good in.txt | compile all of them into one file",
         "filter -s s -a GPTBot --allow good in.txt | not provided:\n  <--lists <FILE>|--block <[NAME=]LIST>|",
         "filter --lists shop.txt in.txt | shop.txt: not a compiled file of filter lists; | --block LIST",
         "filter --lists s in.txt | not a compiled file of filter lists but a robosieve snapshot",
         "filter --block own.rlists in.txt | own.rlists: compiled lists; give them with --lists FILE",
         "filter --lists damaged in.txt -o kept | damaged: damaged filter lists",
+        "filter --lists own.rlists --block shop.txt in.txt | own.rlists and shop.txt have the name shop; give each its own with NAME=LIST",
+        "filter --lists own.rlists --lists hosts.rlists in.txt | own.rlists and hosts.rlists have the name shop; compile one of them again, with other names",
+        "filter --lists own.rlists --block-words new=words.txt --words-in host in.txt | own.rlists: its words are looked for in another part of URLs | `url`, 2",
+        "filter --lists damaged --allow new=good in.txt | damaged: damaged filter lists",
+        "filter --lists own.rlists --lists - in.txt | --lists -: compiled lists are mapped",
+        "filter --lists words.rlists --lists hosts.rlists in.txt -o hosts.rlists | is the same file as a list (hosts.rlists)",
         "filter --block shop.txt --block a/shop.txt in.txt | have the name shop; give each its own",
         "filter --block others.hosts --strict-lists --block x=s in.txt | s: a robosieve snapshot",
         "filter --lists own.rlists in.txt -o own.rlists | is the same file as a list (own.rlists)",
@@ -498,12 +507,14 @@ fn resumed_runs_notice_other_lists() {
         &again.stderr,
         "skipped files: lines 2  not listed 1  listed 1  invalid 0",
     );
-    // The same lists as texts are the same lists.
+    // The same lists as texts, or in parts, are the same lists.
     let texts = run.replace("--lists own.rlists", TEXTS);
-    assert_has(
-        &dir.done_line(&texts).stderr,
-        "1 of 1 file is complete and skipped",
-    );
+    for same in [&texts, &run.replace("--lists own.rlists", MIXED)] {
+        assert_has(
+            &dir.done_line(same).stderr,
+            "1 of 1 file is complete and skipped",
+        );
+    }
     // With another threshold they are others.
     let other = dir.done_line(&texts.replace("--resume", "--resume --soft-threshold 3"));
     assert_has(&other.stderr, "made by other lists");

@@ -1,7 +1,7 @@
 //! The options that ask filter lists: next to a snapshot or, in `filter` and `annotate`, alone.
 
 use crate::help_text::COMMON;
-use crate::list_texts::{CompiledTexts, ListTextArgs, is_compiled};
+use crate::list_texts::{CompiledTexts, ListSource, ListTextArgs, is_compiled};
 use crate::option_guard::OptionGuard;
 use anyhow::bail;
 use clap::{Arg, ArgGroup, Args};
@@ -30,13 +30,15 @@ pub(crate) struct ListArgs {
     ///
     /// `filter` keeps no URL that a list names, whatever its robots.txt says. `annotate` and
     /// `check` show the lists and the entry that name a URL. The lists join a snapshot; `filter`
-    /// and `annotate` also work with lists alone.
+    /// and `annotate` also work with lists alone. Repeat the option for each further file. Several
+    /// files, or one with --block, --allow or words, are compiled together for this run, which takes
+    /// seconds for millions of entries; `robosieve lists` does it once.
     #[arg(
         long,
         value_name = "FILE",
         help_heading = COMMON
     )]
-    pub lists: Option<PathBuf>,
+    pub lists: Vec<PathBuf>,
     /// Own list as a text: domains, hosts and URL prefixes
     ///
     /// `robosieve lists --help` has the forms of its lines. It is compiled for this run; compile a
@@ -62,7 +64,7 @@ pub(crate) struct OwnLists {
 impl ListArgs {
     /// Whether any list is named.
     pub(crate) fn are_named(&self) -> bool {
-        self.lists.is_some() || !self.block.is_empty() || self.texts.have_words()
+        !self.lists.is_empty() || !self.block.is_empty() || self.texts.have_words()
     }
 
     /// Opens or compiles the lists; `None` if none is named. Standard input may be taken by another
@@ -72,19 +74,13 @@ impl ListArgs {
         is_verified: bool,
         is_standard_input_taken: bool,
     ) -> anyhow::Result<Option<OwnLists>> {
-        if let Some(path) = &self.lists {
-            if !self.block.is_empty() || self.texts.is_any_given() {
-                bail!(
-                    "--lists names compiled lists, and --block, --allow and the options for words name \
-                     texts; compile all of them into one file: robosieve lists -o FILE LIST... \
-                     --allow LIST"
-                );
-            }
-            if is_standard_stream(path) {
-                bail!(
-                    "--lists -: compiled lists are mapped into memory; write them to a file first"
-                );
-            }
+        if self.lists.iter().any(is_standard_stream) {
+            bail!("--lists -: compiled lists are mapped into memory; write them to a file first");
+        }
+        if let [path] = &self.lists[..]
+            && self.block.is_empty()
+            && !self.texts.is_any_given()
+        {
             let lists = FilterLists::open(path)?;
             if is_verified {
                 lists.verify_checksums()?;
@@ -95,25 +91,29 @@ impl ListArgs {
         if !self.are_named() {
             return Ok(None);
         }
-        let named = self.texts.with_names(&self.block)?;
-        if is_standard_input_taken && named.iter().any(|list| is_standard_stream(&list.path)) {
+        for block in &self.block {
+            if is_compiled(Path::new(block))? {
+                let shown = Path::new(block).display();
+                bail!("{shown}: compiled lists; give them with --lists FILE");
+            }
+        }
+        let compiled = self.lists.iter().map(|path| ListSource::open(path));
+        let compiled = compiled.collect::<anyhow::Result<_>>()?;
+        let sources = self.texts.sources(compiled, &self.block)?;
+        let paths: Vec<PathBuf> = sources
+            .iter()
+            .map(|source| source.path().to_owned())
+            .collect();
+        if is_standard_input_taken && paths.iter().any(is_standard_stream) {
             bail!(
                 "a list and another file are both standard input, which can be read once only; write one \
                  of them to a file"
             );
         }
-        for list in &named {
-            if is_compiled(&list.path)? {
-                bail!(
-                    "{}: compiled lists; give them with --lists FILE",
-                    list.path.display()
-                );
-            }
-        }
-        let CompiledTexts { compiled, .. } = self.texts.compile(&named)?;
+        let CompiledTexts { compiled, .. } = self.texts.compile(&sources)?;
         Ok(Some(OwnLists {
             lists: FilterLists::new(compiled.to_vec()?)?,
-            paths: named.into_iter().map(|list| list.path).collect(),
+            paths,
         }))
     }
 }
@@ -125,7 +125,7 @@ impl OwnLists {
         lists.map(|list| list.name.as_str())
     }
 
-    /// The file of compiled lists, or the texts.
+    /// The files of compiled lists, and the texts.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
         self.paths.iter().map(PathBuf::as_path)
     }

@@ -1,4 +1,4 @@
-//! Filter lists as texts, named on the command line as `NAME=LIST`, and their compilation.
+//! Filter lists on the command line, as texts (`NAME=LIST`) or compiled before, and their compilation.
 
 use crate::figures::counts::grouped;
 use crate::figures::escape::escape;
@@ -9,7 +9,7 @@ use crate::value_enums::named;
 use anyhow::{Context, bail};
 use clap::{ArgGroup, Args};
 use robosieve::filter_lists::{
-    CompiledLists, ListCompiler, ListKind, ListReport, WordsIn, is_list_name,
+    CompiledLists, FilterLists, ListCompiler, ListKind, ListReport, WordsIn, is_list_name,
 };
 use robosieve::output::is_standard_stream;
 use std::collections::HashMap;
@@ -75,17 +75,16 @@ pub(crate) struct ListTextArgs {
         help_heading = COMMON
     )]
     pub soft_words: Vec<OsString>,
-    /// How many different soft words list a URL
+    /// How many different soft words list a URL (default: 2, or as in compiled lists)
     #[arg(
         long,
         value_name = "N",
-        default_value_t = 2,
         value_parser = clap::value_parser!(u32).range(1..=i64::from(ListCompiler::MAX_SOFT_THRESHOLD)),
         requires = "soft_words",
         hide_short_help = true,
         help_heading = COMMON
     )]
-    pub soft_threshold: u32,
+    pub soft_threshold: Option<u32>,
     /// A list of texts; a URL that has one anywhere is listed
     ///
     /// Characters other than ASCII letters and digits are removed from both first: `big win` is in
@@ -98,27 +97,35 @@ pub(crate) struct ListTextArgs {
         help_heading = COMMON
     )]
     pub block_substrings: Vec<OsString>,
-    /// The part of URLs in which words and substrings are looked for
+    /// The part of URLs with words and substrings (default: url, or as in compiled lists)
     #[arg(
         long,
         value_name = "PART",
         value_parser = named::<WordsIn>(),
-        default_value_t = WordsIn::Url,
         requires = ANY_WORDS,
         hide_short_help = true,
         help_heading = COMMON
     )]
-    pub words_in: WordsIn,
+    pub words_in: Option<WordsIn>,
 }
 
-/// A list on the command line.
+/// Lists on the command line.
+pub(crate) enum ListSource {
+    Text(NamedList),
+    Compiled {
+        path: PathBuf,
+        lists: Box<FilterLists>,
+    },
+}
+
+/// A list as a text.
 pub(crate) struct NamedList {
     pub name: String,
     pub path: PathBuf,
     pub kind: ListKind,
 }
 
-/// Compiled lists, and a report on each.
+/// Compiled lists, and a report on each that is a text.
 pub(crate) struct CompiledTexts {
     pub compiled: CompiledLists,
     pub reports: Vec<ListReport>,
@@ -136,58 +143,124 @@ impl ListTextArgs {
         lists.iter().any(|lists| !lists.is_empty())
     }
 
-    /// These lists, and those of the options, with their names. Exceptions are last.
-    pub(crate) fn with_names(&self, blocks: &[OsString]) -> anyhow::Result<Vec<NamedList>> {
-        let by_kind = [
-            (blocks, ListKind::Block),
+    /// These lists, and those of the options. Exceptions are last.
+    pub(crate) fn sources(
+        &self,
+        mut sources: Vec<ListSource>,
+        blocks: &[OsString],
+    ) -> anyhow::Result<Vec<ListSource>> {
+        for block in blocks {
+            sources.push(ListSource::of(block)?);
+        }
+        for (lists, kind) in [
             (&self.block_words, ListKind::Words),
             (&self.soft_words, ListKind::SoftWords),
             (&self.block_substrings, ListKind::Substrings),
             (&self.allow, ListKind::Allow),
-        ];
-        let mut named: Vec<NamedList> = Vec::new();
-        let mut numbers: HashMap<String, usize> = HashMap::new();
-        let arguments = by_kind.into_iter();
-        for (argument, kind) in
-            arguments.flat_map(|(lists, kind)| lists.iter().map(move |list| (list, kind)))
-        {
-            let list = NamedList::of(argument, kind)?;
-            let number = named.len();
-            let earlier = numbers.insert(list.name.clone(), number);
-            if let Some(other) = earlier.and_then(|other| named.get(other)) {
-                bail!(
-                    "{} and {} have the name {}; give each its own with NAME=LIST",
-                    other.path.display(),
-                    list.path.display(),
-                    list.name
-                );
+        ] {
+            for list in lists {
+                sources.push(ListSource::Text(NamedList::of(list, kind)?));
             }
-            named.push(list);
         }
-        let standard_inputs = named.iter().filter(|list| is_standard_stream(&list.path));
+        refuse_equal_names(&sources)?;
+        let standard_inputs = sources
+            .iter()
+            .filter(|source| is_standard_stream(source.path()));
         if standard_inputs.count() > 1 {
             bail!("standard input is named twice; write one of the lists to a file");
         }
-        Ok(named)
+        Ok(sources)
     }
 
     /// Compiles lists. Warns of lines that are not entries, or fails because of them.
-    pub(crate) fn compile(&self, lists: &[NamedList]) -> anyhow::Result<CompiledTexts> {
-        let mut compiler = ListCompiler::new()
-            .allow_suffixes(self.allow_suffixes)
-            .soft_threshold(self.soft_threshold)
-            .words_in(self.words_in);
+    pub(crate) fn compile(&self, sources: &[ListSource]) -> anyhow::Result<CompiledTexts> {
+        let mut compiler = ListCompiler::new().allow_suffixes(self.allow_suffixes);
+        if let Some(threshold) = self.soft_threshold {
+            compiler = compiler.soft_threshold(threshold);
+        }
+        if let Some(part) = self.words_in {
+            compiler = compiler.words_in(part);
+        }
         let mut reports = Vec::new();
-        for list in lists {
-            let report = compiler.add_path(&list.name, list.kind, &list.path)?;
-            report_defects(list, &report, self.strict_lists)?;
-            reports.push(report);
+        for source in sources {
+            match source {
+                ListSource::Text(list) => {
+                    let report = compiler.add_path(&list.name, list.kind, &list.path)?;
+                    report_defects(list, &report, self.strict_lists)?;
+                    reports.push(report);
+                }
+                ListSource::Compiled { lists, .. } => {
+                    compiler.add_compiled(lists)?;
+                }
+            }
         }
         Ok(CompiledTexts {
             compiled: compiler.finish()?,
             reports,
         })
     }
+}
+
+impl ListSource {
+    /// The lists of an argument without an option: `NAME=LIST`, `LIST`, or compiled lists.
+    fn of(argument: &OsStr) -> anyhow::Result<Self> {
+        let path = Path::new(argument);
+        if is_compiled(path)? {
+            return Self::open(path);
+        }
+        NamedList::of(argument, ListKind::Block).map(Self::Text)
+    }
+
+    /// Opens compiled lists.
+    pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
+        Ok(Self::Compiled {
+            path: path.to_owned(),
+            lists: Box::new(FilterLists::open(path)?),
+        })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::Text(list) => &list.path,
+            Self::Compiled { path, .. } => path,
+        }
+    }
+
+    /// The names of its lists.
+    fn names(&self) -> Vec<&str> {
+        match self {
+            Self::Text(list) => vec![&list.name],
+            Self::Compiled { lists, .. } => {
+                let lists = lists.metadata().lists.iter();
+                lists.map(|list| list.name.as_str()).collect()
+            }
+        }
+    }
+}
+
+/// Refuses two lists of one name, which no count or column could tell apart.
+fn refuse_equal_names(sources: &[ListSource]) -> anyhow::Result<()> {
+    let mut seen: HashMap<&str, &ListSource> = HashMap::new();
+    for source in sources {
+        for name in source.names() {
+            let Some(other) = seen.insert(name, source) else {
+                continue;
+            };
+            let remedy = match (other, source) {
+                (ListSource::Compiled { .. }, ListSource::Compiled { .. }) => {
+                    "compile one of them again, with other names"
+                }
+                _ => "give each its own with NAME=LIST",
+            };
+            bail!(
+                "{} and {} have the name {}; {remedy}",
+                other.path().display(),
+                source.path().display(),
+                escape(name)
+            );
+        }
+    }
+    Ok(())
 }
 
 impl NamedList {

@@ -4,7 +4,9 @@ use crate::figures::counts::{counted, grouped};
 use crate::figures::escape::escape;
 use crate::figures::table::Columns;
 use crate::help_text::{COMMON, INPUT, LISTS_EXAMPLES, LISTS_SHORT};
-use crate::list_texts::{ANY_WORDS, CompiledTexts, ListTextArgs, NamedList, is_compiled};
+use crate::list_texts::{
+    ANY_WORDS, CompiledTexts, ListSource, ListTextArgs, NamedList, is_compiled,
+};
 use crate::option_guard::OptionGuard;
 use crate::output::{OutputTarget, create_file, print, print_with};
 use crate::stats_json::{RunRecord, StatsArgs};
@@ -12,7 +14,7 @@ use crate::stderr::print_line;
 use anyhow::bail;
 use clap::Args;
 use robosieve::Origin;
-use robosieve::filter_lists::{FilterLists, ListMatch, ListReport};
+use robosieve::filter_lists::{FilterLists, ListMatch, ListMetadata, ListReport};
 use robosieve::output::{OutputFormat, is_standard_stream};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -32,8 +34,8 @@ use std::time::Instant;
     mut_arg("soft_threshold", |arg| arg.help_heading(INPUT)),
     mut_arg("block_substrings", |arg| arg.help_heading(INPUT).hide_short_help(false)),
     mut_arg("words_in", |arg| arg.help_heading(INPUT)),
-    override_usage = "robosieve lists [OPTIONS] -o FILE [NAME=]LIST...\n       \
-                      robosieve lists [OPTIONS] --find URL <[NAME=]LIST...|COMPILED>"
+    override_usage = "robosieve lists [OPTIONS] -o FILE <[NAME=]LIST|COMPILED>...\n       \
+                      robosieve lists [OPTIONS] --find URL <[NAME=]LIST|COMPILED>..."
 )]
 pub(crate) struct ListsArgs {
     /// The compiled file to write; an existing one is replaced
@@ -55,10 +57,11 @@ pub(crate) struct ListsArgs {
     pub texts: ListTextArgs,
     #[command(flatten)]
     pub stats: StatsArgs,
-    /// Lists of domains, hosts and URL prefixes (`-`: standard input), or one compiled file
+    /// Lists of domains, hosts and URL prefixes (`-`: standard input), or compiled files
     ///
     /// A list is plain, gzip or zstd. NAME is the reason for the URLs that it names; without it, the
-    /// name of the file up to its first dot. Of equal entries, the list named first counts.
+    /// name of the file up to its first dot. Of equal entries, the list named first counts. A compiled
+    /// file adds its lists with their names; alone, it is described.
     #[arg(
         required_unless_present = ANY_WORDS,
         value_name = "[NAME=]LIST",
@@ -81,11 +84,19 @@ struct CompiledCounts<'r> {
 struct ListCounts<'r> {
     name: &'r str,
     path: String,
+    /// That of a text, or `compiled`.
     kind: &'static str,
-    lines: u64,
-    blank_lines: u64,
     entries: u64,
     exceptions: u64,
+    #[serde(flatten)]
+    text: Option<TextCounts>,
+}
+
+/// What else was in a text.
+#[derive(Serialize)]
+struct TextCounts {
+    lines: u64,
+    blank_lines: u64,
     /// The rules with `$badfilter`.
     cancellations: u64,
     skipped_names: u64,
@@ -110,12 +121,12 @@ pub(crate) fn run(args: &ListsArgs, quiet: bool) -> anyhow::Result<()> {
         bail!("--verify is for a compiled file, alone");
     }
     let started = Instant::now();
-    let named = args.texts.with_names(&args.lists)?;
-    refuse_outputs(args, &named)?;
+    let sources = args.texts.sources(Vec::new(), &args.lists)?;
+    refuse_outputs(args, &sources)?;
     if args.output.is_none() && args.find.is_empty() {
-        let paths: Vec<String> = named
+        let paths: Vec<String> = sources
             .iter()
-            .map(|list| list.path.display().to_string())
+            .map(|source| source.path().display().to_string())
             .collect();
         bail!(
             "nothing to do with {}: write the compiled lists with -o FILE, or look a URL up with \
@@ -125,7 +136,7 @@ pub(crate) fn run(args: &ListsArgs, quiet: bool) -> anyhow::Result<()> {
     }
     let mut output = args.output.as_deref().map(create_file).transpose()?;
     let mut stats = args.stats.open()?;
-    let CompiledTexts { compiled, reports } = args.texts.compile(&named)?;
+    let CompiledTexts { compiled, reports } = args.texts.compile(&sources)?;
     let bytes_out = match &mut output {
         Some(output) => Some(compiled.write_into(output)?),
         None => None,
@@ -135,11 +146,7 @@ pub(crate) fn run(args: &ListsArgs, quiet: bool) -> anyhow::Result<()> {
         paths: compiled.paths(),
         words: compiled.words(),
         bytes_out,
-        lists: named
-            .iter()
-            .zip(&reports)
-            .map(|(list, report)| ListCounts::of(list, report))
-            .collect(),
+        lists: list_counts(&sources, &reports),
     };
     RunRecord::new().write(&counts, &mut stats)?;
     let outputs = [output.map(|file| OutputTarget::File(Box::new(file))), stats];
@@ -156,49 +163,74 @@ pub(crate) fn run(args: &ListsArgs, quiet: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The counts of each list, given the reports on those that are texts.
+fn list_counts<'r>(sources: &'r [ListSource], reports: &[ListReport]) -> Vec<ListCounts<'r>> {
+    let mut reports = reports.iter();
+    let mut counts = Vec::new();
+    for source in sources {
+        match source {
+            ListSource::Text(list) => counts.extend(
+                reports
+                    .next()
+                    .map(|report| ListCounts::of_text(list, report)),
+            ),
+            ListSource::Compiled { path, lists } => {
+                let lists = lists.metadata().lists.iter();
+                counts.extend(lists.map(|list| ListCounts::of_compiled(list, path)));
+            }
+        }
+    }
+    counts
+}
+
 impl<'r> ListCounts<'r> {
-    fn of(list: &'r NamedList, report: &ListReport) -> Self {
+    fn of_text(list: &'r NamedList, report: &ListReport) -> Self {
         let by_reason = report.not_entries.iter();
         Self {
             name: &list.name,
             path: list.path.display().to_string(),
             kind: list.kind.name(),
-            lines: report.lines,
-            blank_lines: report.blank_lines,
             entries: report.entries,
             exceptions: report.exceptions,
-            cancellations: report.cancellations,
-            skipped_names: report.skipped_names,
-            not_entries: by_reason
-                .map(|(reason, lines)| (reason.to_string(), *lines))
-                .collect(),
+            text: Some(TextCounts {
+                lines: report.lines,
+                blank_lines: report.blank_lines,
+                cancellations: report.cancellations,
+                skipped_names: report.skipped_names,
+                not_entries: by_reason
+                    .map(|(reason, lines)| (reason.to_string(), *lines))
+                    .collect(),
+            }),
+        }
+    }
+
+    fn of_compiled(list: &'r ListMetadata, path: &Path) -> Self {
+        Self {
+            name: &list.name,
+            path: path.display().to_string(),
+            kind: "compiled",
+            entries: list.entries,
+            exceptions: list.exceptions,
+            text: None,
         }
     }
 }
 
-/// The compiled file that is the only list, if it is one.
+/// The compiled file that is described, or in which URLs are looked up: the only list, if it is one.
 fn compiled_path(args: &ListsArgs) -> anyhow::Result<Option<PathBuf>> {
     let [only] = &args.lists[..] else {
         return Ok(None);
     };
     let path = Path::new(only);
-    if !is_compiled(path)? {
-        return Ok(None);
-    }
-    let shown = path.display();
     let compiles =
         args.output.is_some() || args.stats.stats_json.is_some() || args.texts.is_any_given();
-    if compiles {
-        bail!(
-            "{shown}: compiled already; give the texts of which it was compiled, or only --find URL"
-        );
-    }
-    Ok(Some(path.to_owned()))
+    let is_alone = !compiles && is_compiled(path)?;
+    Ok(is_alone.then(|| path.to_owned()))
 }
 
 /// Refuses outputs that would overwrite an input or each other.
-fn refuse_outputs(args: &ListsArgs, named: &[NamedList]) -> anyhow::Result<()> {
-    let paths = named.iter().map(|list| &list.path);
+fn refuse_outputs(args: &ListsArgs, sources: &[ListSource]) -> anyhow::Result<()> {
+    let paths = sources.iter().map(ListSource::path);
     let mut guard = OptionGuard::default().add_inputs("a list", paths);
     if let Some(output) = &args.output {
         if is_standard_stream(output) {

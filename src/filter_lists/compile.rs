@@ -2,9 +2,10 @@
 
 use super::builder::FileBuilder;
 use super::compiled::CompiledLists;
-use super::entries::{HostEntries, PathEntries, PathEntry};
+use super::entries::Entries;
 use super::entry::{Entry, EntryOptions, NotAnEntry};
 use super::format::{ListMetadata, ListsMetadata, WordsIn, WordsMetadata, is_list_name};
+use super::read::FilterLists;
 use super::text::{Example, ListReport, PART_SIZE, read_entries, read_words};
 use super::word::{WordEntries, WordKind};
 use super::words::MAX_SOFT_THRESHOLD;
@@ -47,9 +48,8 @@ pub struct ListCompiler {
     /// What the rules with `$badfilter` of all lists cancel, as entries of list 0.
     cancelled: Entries,
     words: WordEntries,
-    words_in: WordsIn,
-    /// 0 for the default.
-    soft_threshold: u32,
+    words_in: Option<WordsIn>,
+    soft_threshold: Option<u32>,
 }
 
 /// The number of different soft words that list a URL, if nothing else is said: as datatrove has it.
@@ -105,7 +105,7 @@ fn not_a_text(start: &[u8]) -> Option<String> {
     let remedy = match format {
         FileFormat::Gzip | FileFormat::Zstd => "compressed twice; decompress it once first",
         FileFormat::FilterLists => {
-            "compiled already; give it alone and without a name, or the texts of which it was compiled"
+            "compiled already; add it as compiled lists, which have names of their own, or add its texts"
         }
         _ => format
             .unpack()
@@ -115,33 +115,6 @@ fn not_a_text(start: &[u8]) -> Option<String> {
         "{}, not a list of domains; {remedy}",
         format.name()
     ))
-}
-
-/// Entries for whole hosts and for paths.
-#[derive(Debug, Default)]
-struct Entries {
-    hosts: HostEntries,
-    paths: PathEntries,
-}
-
-impl Entries {
-    fn push(&mut self, entry: &Entry<'_>, list: u16) {
-        if entry.path.is_none() && entry.scheme.is_none() && entry.port.is_none() {
-            self.hosts.push(entry, list);
-        } else {
-            self.paths.push(PathEntry::of(entry, list));
-        }
-    }
-
-    fn append(&mut self, part: Self) {
-        self.hosts.append(part.hosts);
-        self.paths.append(part.paths);
-    }
-
-    fn compact(&mut self) {
-        self.hosts.compact();
-        self.paths.compact();
-    }
 }
 
 /// The entries in a part of a list, and those that it cancels.
@@ -163,6 +136,15 @@ impl ListPart {
             self.entries.push(&entry, list);
         }
     }
+}
+
+/// Why compiled lists with such words do not go with others.
+fn other_words(words: &WordsMetadata) -> String {
+    format!(
+        "its words are looked for in another part of URLs than those of other lists, or its soft words \
+         with another threshold (here: `{}`, {}); compile the texts of all with the same ones",
+        words.part, words.soft_threshold
+    )
 }
 
 /// What a list may be of which no line is an entry, by its first line.
@@ -205,14 +187,14 @@ impl ListCompiler {
     /// below 1 is taken for 1, and one above [`MAX_SOFT_THRESHOLD`](Self::MAX_SOFT_THRESHOLD) for
     /// that.
     pub fn soft_threshold(mut self, threshold: u32) -> Self {
-        self.soft_threshold = threshold.clamp(1, MAX_SOFT_THRESHOLD);
+        self.soft_threshold = Some(threshold.clamp(1, MAX_SOFT_THRESHOLD));
         self
     }
 
     /// The part of URLs in which words and substrings are looked for; all after the scheme by
     /// default.
     pub fn words_in(mut self, part: WordsIn) -> Self {
-        self.words_in = part;
+        self.words_in = Some(part);
         self
     }
 
@@ -232,10 +214,7 @@ impl ListCompiler {
             );
             return Err(ErrorKind::BadList(what).into());
         }
-        let list = u16::try_from(self.lists.len())
-            .ok()
-            .filter(|list| usize::from(*list) < MAX_LISTS)
-            .ok_or_else(|| ErrorKind::TooLarge(format!("over {MAX_LISTS} lists")))?;
+        let list = self.next_list(1)?;
         let mut report = ListReport::default();
         if let Some(kind) = kind.of_words() {
             let parse = |word: &[u8], words: &mut WordEntries| words.push(word, kind, list);
@@ -259,6 +238,67 @@ impl ListCompiler {
             report.exceptions = report.entries;
         }
         self.add_read(name, report)
+    }
+
+    /// Adds lists that are compiled already, with their names and in their order.
+    ///
+    /// The result is that of their texts, but that a rule with `$badfilter` in these texts has only
+    /// cancelled entries of the lists that were compiled with it. If the file has words, they are looked
+    /// for in the same part of URLs and with the same threshold as before; what
+    /// [`words_in`](Self::words_in) or [`soft_threshold`](Self::soft_threshold) has set must be the same,
+    /// and holds for the other words too. Returns the lists.
+    ///
+    /// Cost: verifies the file, and then takes as long as the entries of a text do, without its parsing.
+    ///
+    /// ```
+    /// use robosieve::filter_lists::{FilterLists, ListCompiler, ListKind};
+    /// let mut compiler = ListCompiler::new();
+    /// compiler.add("ads", ListKind::Block, "ads.example\n".as_bytes())?;
+    /// let ads = FilterLists::new(compiler.finish()?.to_vec()?)?;
+    ///
+    /// let mut compiler = ListCompiler::new();
+    /// assert_eq!(compiler.add_compiled(&ads)?[0].name, "ads");
+    /// compiler.add("ours", ListKind::Allow, "good.ads.example\n".as_bytes())?;
+    /// let lists = FilterLists::new(compiler.finish()?.to_vec()?)?;
+    /// assert!(lists.find(b"https://good.ads.example/")?.unwrap().is_exception());
+    /// # Ok::<(), robosieve::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`DamagedLists`](ErrorKind::DamagedLists); [`BadList`](ErrorKind::BadList) for words that are
+    /// looked for in another way; [`TooLarge`](ErrorKind::TooLarge) for more than 65,535 lists.
+    pub fn add_compiled(&mut self, lists: &FilterLists) -> Result<&[ListMetadata]> {
+        lists.verify()?;
+        let metadata = lists.metadata();
+        let first_list = self.next_list(metadata.lists.len())?;
+        if let Some(words) = &metadata.words {
+            let has_soft_words = words.soft_words > 0;
+            let is_other = self.words_in.is_some_and(|part| part != words.part)
+                || has_soft_words
+                    && self
+                        .soft_threshold
+                        .is_some_and(|threshold| threshold != words.soft_threshold);
+            if is_other {
+                return Err(lists.damage(ErrorKind::BadList(other_words(words)).into()));
+            }
+            self.words_in = Some(words.part);
+            if has_soft_words {
+                self.soft_threshold = Some(words.soft_threshold);
+            }
+        }
+        let (entries, words) = lists.entries(first_list).map_err(|err| lists.damage(err))?;
+        self.entries.append(entries);
+        self.words.append(words);
+        self.lists.extend_from_slice(&metadata.lists);
+        Ok(&self.lists[usize::from(first_list)..])
+    }
+
+    /// The number of the first of some further lists.
+    fn next_list(&self, further: usize) -> Result<u16> {
+        let first = u16::try_from(self.lists.len()).ok();
+        first
+            .filter(|first| usize::from(*first) + further <= MAX_LISTS)
+            .ok_or_else(|| ErrorKind::TooLarge(format!("over {MAX_LISTS} lists")).into())
     }
 
     /// Adds a list whose entries were read.
@@ -347,11 +387,8 @@ impl ListCompiler {
             words,
             soft_words,
             substrings,
-            soft_threshold: match soft_threshold {
-                0 => SOFT_THRESHOLD,
-                threshold => threshold,
-            },
-            part: words_in,
+            soft_threshold: soft_threshold.unwrap_or(SOFT_THRESHOLD),
+            part: words_in.unwrap_or_default(),
         });
         let metadata = ListsMetadata {
             tool: format!("robosieve {}", env!("CARGO_PKG_VERSION")),

@@ -9,6 +9,33 @@ use crate::robots::pattern::Pattern;
 use crate::simd;
 use rayon::prelude::*;
 
+/// Entries for whole hosts and for paths.
+#[derive(Debug, Default)]
+pub(super) struct Entries {
+    pub hosts: HostEntries,
+    pub paths: PathEntries,
+}
+
+impl Entries {
+    pub(super) fn push(&mut self, entry: &Entry<'_>, list: u16) {
+        if entry.path.is_none() && entry.scheme.is_none() && entry.port.is_none() {
+            self.hosts.push(entry, list);
+        } else {
+            self.paths.push(PathEntry::of(entry, list));
+        }
+    }
+
+    pub(super) fn append(&mut self, part: Self) {
+        self.hosts.append(part.hosts);
+        self.paths.append(part.paths);
+    }
+
+    pub(super) fn compact(&mut self) {
+        self.hosts.compact();
+        self.paths.compact();
+    }
+}
+
 /// The entries for whole hosts. A text may repeat one entry, so equal ones are dropped whenever there
 /// are many: memory depends on the distinct entries.
 #[derive(Debug, Default)]
@@ -72,7 +99,7 @@ pub(super) struct PathEntry {
     pub scheme: Scheme,
     pub port: u16,
     pub has_wildcards: bool,
-    priority: usize,
+    pub priority: usize,
     pub text: Vec<u8>,
     pub is_anchored: bool,
     /// An allow sorts before a disallow with the same pattern.
@@ -82,7 +109,23 @@ pub(super) struct PathEntry {
 
 impl HostEntries {
     pub(super) fn push(&mut self, entry: &Entry<'_>, list: u16) {
-        let entry = HostEntry::new(entry, list, &mut self.texts);
+        let kind = match (entry.scope, entry.is_exception) {
+            (Scope::Domain, false) => HostKind::Domain,
+            (Scope::Domain, true) => HostKind::DomainException,
+            (Scope::Host, false) => HostKind::Host,
+            (Scope::Host, true) => HostKind::HostException,
+        };
+        self.push_stored(stored_form(entry.host), kind, list);
+    }
+
+    /// Adds an entry for the host with a stored form.
+    pub(super) fn push_stored(
+        &mut self,
+        stored: impl Iterator<Item = u8>,
+        kind: HostKind,
+        list: u16,
+    ) {
+        let entry = HostEntry::new(stored, kind, list, &mut self.texts);
         self.entries.push(entry);
         self.compact_if_due();
     }
@@ -225,20 +268,20 @@ impl PathEntries {
 }
 
 impl HostEntry {
-    fn new(entry: &Entry<'_>, list: u16, texts: &mut Vec<u8>) -> Self {
+    fn new(
+        stored: impl Iterator<Item = u8>,
+        kind: HostKind,
+        list: u16,
+        texts: &mut Vec<u8>,
+    ) -> Self {
         let text = texts.len();
-        texts.extend(stored_form(entry.host));
+        texts.extend(stored);
         Self {
             start: sort_key(&texts[text..]),
             text: text as u64,
             // Entries have at most 253 bytes of it.
             len: (texts.len() - text) as u8,
-            kind: match (entry.scope, entry.is_exception) {
-                (Scope::Domain, false) => HostKind::Domain,
-                (Scope::Domain, true) => HostKind::DomainException,
-                (Scope::Host, false) => HostKind::Host,
-                (Scope::Host, true) => HostKind::HostException,
-            },
+            kind,
             list,
         }
     }
@@ -252,6 +295,11 @@ impl HostEntry {
             .get(self.text as usize..self.text as usize + usize::from(self.len))
             .unwrap_or_default()
     }
+}
+
+/// Whether the parser of entries lets a host with this byte of its stored form through.
+pub(super) fn is_stored_byte(byte: u8) -> bool {
+    matches!(byte, LABEL_END | b'a'..=b'z' | b'0'..=b'9') || b"-.:[]_".contains(&byte)
 }
 
 /// The first 21 bytes of a stored form, in six bits each and in their order: hosts have 41 different
@@ -269,7 +317,7 @@ fn sort_key(stored: &[u8]) -> u128 {
             b']' => 16,
             b'_' => 17,
             b'a'..=b'z' => 18 + b - b'a',
-            // The parser of entries lets no other byte through.
+            // No entry has another byte ([`is_stored_byte`]).
             _ => 63,
         });
         key = key << 6 | u128::from(code);

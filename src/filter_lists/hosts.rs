@@ -4,6 +4,8 @@ use super::format::{ClassRow, HOSTS_PER_BLOCK, LABEL_END, class_width, stored_by
 use super::read::FilterLists;
 use crate::bytes::wire::{array, bytes, u32_at};
 use crate::error::{Error, Result};
+#[cfg(feature = "filter-lists")]
+use crate::snapshot::format::NONE;
 use crate::snapshot::format::Section;
 use crate::snapshot::index::{self, BUCKET_LEN, Load};
 use crate::url::is_address;
@@ -87,6 +89,38 @@ impl FilterLists {
             texts: self.file.section(Section::HostTexts),
             at: u32_at(blocks, block * 4, "a block of hosts")? as usize,
         })
+    }
+
+    /// The number of hosts: each has a class.
+    #[cfg(feature = "filter-lists")]
+    pub(super) fn host_count(&self) -> Result<u32> {
+        let len = self.file.section(Section::HostClasses).len();
+        let width = class_width(self.file.section(Section::ClassRows));
+        u32::try_from(len / width)
+            .ok()
+            .filter(|count| *count < NONE && len.is_multiple_of(width))
+            .ok_or_else(|| Error::corrupt("a part of a class of a host, or too many hosts"))
+    }
+
+    /// Takes the stored forms of all hosts, with their numbers.
+    #[cfg(feature = "filter-lists")]
+    pub(super) fn for_each_host(
+        &self,
+        mut take: impl FnMut(u32, &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let count = self.host_count()?;
+        let mut stored = Vec::new();
+        for first in (0..count).step_by(HOSTS_PER_BLOCK as usize) {
+            let mut rows = self.block_rows(first)?;
+            stored.clear();
+            for number in first..count.min(first.saturating_add(HOSTS_PER_BLOCK)) {
+                let row = rows.next(stored.len())?;
+                stored.truncate(row.shared);
+                stored.extend_from_slice(row.own);
+                take(number, &stored)?;
+            }
+        }
+        Ok(())
     }
 
     /// The host with a number in its canonical form.

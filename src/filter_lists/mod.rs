@@ -10,6 +10,7 @@
 //! * `format`: the rows of a compiled file, each encoder next to its decoder.
 //! * `compile`: reads lists, and compiles them: `entries` sorts theirs, `builder` encodes them into
 //!   sections, and `compiled` writes these.
+//! * `decompile`: the entries of a compiled file again, for a file of these and further lists.
 //! * `read`: the search for the most specific entry, by `hosts` and `paths`. `decision` is what it finds.
 //! * `words`: the search for listed words.
 //! * `substrings`: the search for listed substrings.
@@ -22,6 +23,8 @@ mod compile;
 #[cfg(feature = "filter-lists")]
 mod compiled;
 mod decision;
+#[cfg(feature = "filter-lists")]
+mod decompile;
 #[cfg(feature = "filter-lists")]
 mod entries;
 #[cfg(feature = "filter-lists")]
@@ -39,6 +42,8 @@ mod verify;
 mod word;
 mod words;
 
+#[cfg(all(test, feature = "filter-lists"))]
+mod decompile_tests;
 #[cfg(all(test, feature = "filter-lists"))]
 mod forged;
 #[cfg(all(test, feature = "filter-lists"))]

@@ -222,7 +222,7 @@ impl FilterLists {
     }
 
     /// The groups of a host with entries for paths.
-    fn groups_of(&self, host: u32) -> Result<Range<u32>> {
+    pub(super) fn groups_of(&self, host: u32) -> Result<Range<u32>> {
         let rows = self.file.section(Section::HostPaths);
         let (mut low, mut high) = (0, (rows.len() / HOST_PATHS_LEN).saturating_sub(1));
         while low < high {

@@ -138,7 +138,7 @@ fn pattern() -> impl Strategy<Value = String> {
     (vec(part, 0..5), end).prop_map(|(parts, end)| format!("/{}{end}", parts.concat()))
 }
 
-fn line() -> impl Strategy<Value = String> {
+pub(super) fn line() -> impl Strategy<Value = String> {
     let host_form = select(vec![
         "", "", "*.", "||", "=", "0.0.0.0 ", "https://", "http://",
     ]);

@@ -4,6 +4,7 @@
 //! right but whose content is contradictory, as from a forger or from a faulty writer.
 
 use super::builder::{encode_group, group_rule};
+use super::entries::is_stored_byte;
 use super::entry::MAX_HOST;
 use super::format::{
     CLASS_ROW_LEN, ClassRow, HOST_PATHS_LEN, HOSTS_PER_BLOCK, HostFilter, HostPathsRow, LABEL_END,
@@ -213,16 +214,6 @@ impl FilterLists {
         Ok(classes)
     }
 
-    /// The number of hosts: each has a class.
-    fn host_count(&self) -> Result<u32> {
-        let len = self.file.section(Section::HostClasses).len();
-        let width = class_width(self.file.section(Section::ClassRows));
-        u32::try_from(len / width)
-            .ok()
-            .filter(|count| *count < NONE && len.is_multiple_of(width))
-            .ok_or_else(|| Error::corrupt("a part of a class of a host, or too many hosts"))
-    }
-
     /// Checks that the hosts use all classes; returns those with entries for paths.
     fn verify_class_use(&self, classes: &[ClassRow]) -> Result<Vec<u32>> {
         let mut used = vec![false; classes.len()];
@@ -353,6 +344,11 @@ impl FilterLists {
             return Err(Error::corrupt(format!(
                 "the host {number} has {} bytes",
                 host.len()
+            )));
+        }
+        if !host.iter().all(|b| is_stored_byte(*b)) {
+            return Err(Error::corrupt(format!(
+                "the host {number} has other characters than hosts of entries"
             )));
         }
         if previous >= Some(host) {

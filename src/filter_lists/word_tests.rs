@@ -137,7 +137,7 @@ fn entry_of(lists: &FilterLists, authority: &str, rest: &[u8]) -> Option<String>
 /// A word of more than two vectors of 16 bytes.
 const LONG_LABEL: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 
-fn word() -> impl Strategy<Value = String> {
+pub(super) fn word() -> impl Strategy<Value = String> {
     prop_oneof![
         6 => "[ab1]{1,3}",
         2 => "[ab]{6,10}",
