@@ -21,14 +21,22 @@ Kind = Literal["block", "allow", "words", "soft-words", "substrings"]
 
 
 def add_texts(
-    compiler: _native.ListTexts, arguments: Mapping[str, tuple[Kind, NamedTexts | None]], strict: bool
+    compiler: _native.ListTexts,
+    arguments: Mapping[str, tuple[Kind, NamedTexts | None]],
+    strict: bool,
+    compiled: Iterable[str] = (),
 ) -> None:
-    """Adds lists to a compiler, in their order. ``arguments`` has them by the names of the arguments.
+    """Adds lists to a compiler, in their order. ``arguments`` has them by the names of the arguments, and
+    ``compiled`` the names of the lists that it has already.
 
     Raises:
         OSError, RobosieveError, TypeError, ValueError: As :meth:`robosieve.Lists.compile`.
     """
     taken: dict[str, str] = {}
+    for name in compiled:
+        if name in taken:
+            raise ValueError(f"two of the compiled lists are named {name!r}; compile one again, with another name")
+        taken[name] = "compiled"
     for argument, (kind, texts) in arguments.items():
         if texts is not None and not isinstance(texts, Mapping):
             raise TypeError(

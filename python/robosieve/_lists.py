@@ -87,8 +87,9 @@ class Lists(GuidedInstance):
         soft_words: NamedTexts | None = None,
         block_substrings: NamedTexts | None = None,
         allow: NamedTexts | None = None,
-        soft_threshold: int = 2,
-        words_in: Literal["url", "host", "path"] = "url",
+        compiled: Lists | Path | Sequence[Lists | Path] = (),
+        soft_threshold: int | None = None,
+        words_in: Literal["url", "host", "path"] | None = None,
         allow_suffixes: bool = False,
         strict: bool = False,
         output: Path | None = None,
@@ -113,9 +114,12 @@ class Lists(GuidedInstance):
             block_substrings: Lists of texts. A URL is listed that has one of them without the characters
                 that are not ASCII letters and digits, in both: ``big win`` is in ``/a-bigwinner``.
             allow: Lists whose entries for domains and URLs are exceptions, also from words. They come last.
-            soft_threshold: The number of different soft words from which on a URL is listed: 1 to 1,000.
+            compiled: Lists that are compiled already, opened or as paths, with their names; they come
+                first. Their rules with ``$badfilter`` cancel nothing of the others.
+            soft_threshold: The number of different soft words from which on a URL is listed: 1 to 1,000;
+                2, or as in ``compiled``.
             words_in: The part of URLs in which words and texts are looked for: all after the scheme, the
-                host, or path and query.
+                host, or path and query. All after the scheme, or as in ``compiled``.
             allow_suffixes: Accept public suffixes such as ``com`` and ``co.uk`` as domains.
             strict: Fail if a line is not an entry, or if a list has none. By default such lines are
                 skipped, and a warning names the first ones.
@@ -129,7 +133,7 @@ class Lists(GuidedInstance):
             OSError: A list cannot be read, or ``output`` cannot be written.
             RobosieveError: A text is not a list: a file of another format, or no line is an entry. With
                 ``strict``, one line that is not an entry, or a list without any. The message names the
-                list and the line.
+                list and the line. Compiled lists are damaged, or look for words in another way.
             TypeError: A list, or one of its lines, has another type.
             ValueError: No list, two of one name, a name with other characters than letters, digits,
                 ``-``, ``_`` and ``.``, a URI, a bad option, or an ``output`` that is one of the lists.
@@ -148,7 +152,12 @@ class Lists(GuidedInstance):
             "block_substrings": ("substrings", block_substrings),
             "allow": ("allow", allow),
         }
-        add_texts(compiler, arguments, strict)
+        files = [compiled] if isinstance(compiled, (Lists, str, os.PathLike)) else compiled
+        # Adding verifies the whole structure.
+        opened = [each if isinstance(each, Lists) else cls(each, verify=False) for each in files]
+        for lists_before in opened:
+            compiler.add_compiled(lists_before._native)
+        add_texts(compiler, arguments, strict, [name for each in opened for name in each.names])
         if output is None:
             return cls.from_bytes(compiler.to_bytes())
         path = os.path.abspath(os.fspath(output))

@@ -4,6 +4,7 @@ use crate::column::text_bytes;
 use crate::errors::{detached, exception};
 use crate::files::{in_pool, refuse_overwriting};
 use crate::interrupt::{Watch, watched};
+use crate::lists::Lists;
 use crate::options::named;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -12,7 +13,7 @@ use robosieve::filter_lists::{CompiledLists, ListCompiler, ListReport, is_list_n
 use robosieve::output::OverwriteGuard;
 use robosieve::{Error, ErrorKind};
 use std::io::{self, BufRead, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 /// A compiler of filter lists.
@@ -24,8 +25,8 @@ pub(crate) struct ListTexts {
     inputs: Mutex<Vec<PathBuf>>,
 }
 
-/// What a list holds: its entries and the rules that cancel entries, its lines that are not entries, and the first of these, each with
-/// its number, its text and the reason.
+/// What a list holds: its entries and the rules that cancel entries, its lines that are not entries,
+/// and the first of these, each with its number, its text and the reason.
 type Contents = (u64, u64, Vec<(u64, String, String)>);
 
 fn contents(report: ListReport) -> Contents {
@@ -87,20 +88,44 @@ impl ListTexts {
 #[pymethods]
 impl ListTexts {
     #[new]
-    fn new(allow_suffixes: bool, soft_threshold: u32, words_in: &str) -> PyResult<Self> {
-        let most = ListCompiler::MAX_SOFT_THRESHOLD;
-        if !(1..=most).contains(&soft_threshold) {
-            let what = format!("soft_threshold={soft_threshold}; give 1 to {most}");
-            return Err(PyValueError::new_err(what));
+    fn new(
+        allow_suffixes: bool,
+        soft_threshold: Option<u32>,
+        words_in: Option<&str>,
+    ) -> PyResult<Self> {
+        let mut compiler = ListCompiler::new().allow_suffixes(allow_suffixes);
+        if let Some(threshold) = soft_threshold {
+            let most = ListCompiler::MAX_SOFT_THRESHOLD;
+            if !(1..=most).contains(&threshold) {
+                let what = format!("soft_threshold={threshold}; give 1 to {most}");
+                return Err(PyValueError::new_err(what));
+            }
+            compiler = compiler.soft_threshold(threshold);
         }
-        let compiler = ListCompiler::new()
-            .allow_suffixes(allow_suffixes)
-            .soft_threshold(soft_threshold)
-            .words_in(named("words_in", words_in)?);
+        if let Some(part) = words_in {
+            compiler = compiler.words_in(named("words_in", part)?);
+        }
         Ok(Self {
             compiler: Mutex::new(Some(compiler)),
             inputs: Mutex::default(),
         })
+    }
+
+    /// Adds lists that are compiled already.
+    fn add_compiled(&self, py: Python<'_>, lists: &Lists) -> PyResult<()> {
+        detached(py, || {
+            let mut compiler = self.take()?;
+            let added = in_pool(None, || {
+                let added = compiler.add_compiled(lists.opened());
+                added.map_err(exception)?;
+                Ok(compiler)
+            });
+            *self.compiler.lock().unwrap_or_else(PoisonError::into_inner) = Some(added?);
+            Ok(())
+        })?;
+        let mut inputs = self.inputs.lock().unwrap_or_else(PoisonError::into_inner);
+        inputs.extend(lists.file().map(Path::to_owned));
+        Ok(())
     }
 
     /// Adds the list in a file.

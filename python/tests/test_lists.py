@@ -154,6 +154,11 @@ def test_lists_are_compiled_as_by_the_command(path: Path, tmp_path: Path) -> Non
             out = tmp_path / f"{number}.rlists"
             assert repr(Lists.compile(given, allow=allow, output=out)).startswith(f"<robosieve.Lists {out}: ")
             assert out.read_bytes() == expected
+    domains = Lists.compile({"adult": files["adult"]}, output=tmp_path / "adult.rlists")
+    for before in (domains, tmp_path / "adult.rlists", [str(tmp_path / "adult.rlists")], pickle.loads(pickle.dumps(domains))):
+        merged = Lists.compile({"ads": files["ads"]}, allow={"ours": ours}, compiled=before)
+        assert merged.checksum == Lists(path).checksum
+    assert Lists.compile(compiled=[domains]).match(URLS) == domains.match(URLS)
     with open(files["ads"], "rb") as file:
         assert Lists.compile({"ads": file}).names == ["ads"]
     assert Lists.compile(allow={"ours": ours}).match(URLS) == [None] * len(URLS)
@@ -226,6 +231,8 @@ def test_lines_that_are_not_entries(tmp_path: Path) -> None:
 def test_errors_of_compiling_say_what_to_do(path: Path, tmp_path: Path) -> None:
     text = tmp_path / "text"
     text.write_text("a.example\n")
+    hosts = tmp_path / "hosts.rlists"
+    Lists.compile(block_words={"bets": ["casino"]}, words_in="host", output=hosts)
 
     def failing() -> Iterator[str]:
         yield "a.example"
@@ -239,6 +246,11 @@ def test_errors_of_compiling_say_what_to_do(path: Path, tmp_path: Path) -> None:
         ({"lists": {7: text}}, TypeError, "lists has a key of type int"),
         ({"lists": {"two words": text}}, ValueError, '"two words": the name of a list has letters'),
         ({"lists": {"a": text}, "allow": {"a": text}}, ValueError, "lists and allow both have a list 'a'"),
+        ({"lists": {"ads": text}, "compiled": path}, ValueError, "compiled and lists both have a list 'ads'"),
+        ({"compiled": [path, path]}, ValueError, "two of the compiled lists are named 'adult'; compile one"),
+        ({"compiled": path, "output": path}, ValueError, "is the same file as a list"),
+        ({"compiled": text}, robosieve.RobosieveError, "not a compiled file of filter lists"),
+        ({"block_words": {"a": ["x"]}, "compiled": hosts, "words_in": "url"}, robosieve.RobosieveError, "`host`, 2"),
         ({"block_words": {"a": ["x"]}, "soft_words": {"a": ["x"]}}, ValueError, "block_words and soft_words both have"),
         ({"soft_words": {"a": ["x"]}, "soft_threshold": 1001}, ValueError, "soft_threshold=1001; give 1 to 1000"),
         ({"soft_words": {"a": ["x"]}, "soft_threshold": 0}, ValueError, "soft_threshold=0; give 1"),
