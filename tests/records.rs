@@ -102,11 +102,9 @@ fn lists_of_different_kinds_do_not_share_an_output() {
             ran.refused(&message).says("(--out-dir)");
             assert!(!dir.path("mixed").exists());
         }
-        // Two headers differ.
-        if second != "u.tsv" {
-            dir.done_line(&format!("annotate -q -s s -a GPTBot --as mask {inputs}"));
-            dir.done_line(&format!("annotate -q -s s -a GPTBot --as jsonl {inputs}"));
-        }
+        dir.done_line(&format!("annotate -q -s s -a GPTBot --as mask {inputs}"));
+        dir.done_line(&format!("annotate -q -s s -a GPTBot --as jsonl {inputs}"));
+        dir.done_line(&format!("report -q -s s -a GPTBot {inputs}"));
         dir.done_line(&format!("filter -q -s s -a GPTBot {inputs} --out-dir outs"));
     }
     dir.done_line("filter -q -s s -a GPTBot u.csv empty.jsonl more.csv");
@@ -456,7 +454,8 @@ fn headers_are_written_once() {
     for (name, text) in [
         ("a.csv", "url\nhttps://e.example/\n"),
         ("b.csv", "url\r\nhttps://e.example/y"),
-        ("c.csv", "link,url\n1,x"),
+        ("c.csv", "link,url\n1,https://e.example/"),
+        ("d.csv", "\u{feff}\"url\"\r\nhttps://e.example/z\n"),
     ] {
         dir.write(name, text);
     }
@@ -477,9 +476,18 @@ fn small_snapshot(path: &Path) {
 
 static SNAPSHOT_BYTES: LazyLock<Vec<u8>> =
     LazyLock::new(|| compile_robots("https://e.example", b"user-agent: *\ndisallow: /x\n"));
+    // The names are compared, not the bytes.
+    let ran = run(&["a.csv", "d.csv"]);
+    assert_eq!(ran.text(), "url\nhttps://e.example/\nhttps://e.example/z\n");
 
 #[test]
 fn errors_suggest_a_fix() {
+    // What is not a table has no header.
+    for form in ["mask", "jsonl"] {
+        let line = format!("annotate -q -s s.rsieve -a FooBot --as {form} a.csv c.csv");
+        assert_eq!(dir.done_line(&line).text().lines().count(), 2);
+    }
+    dir.done_line("report -q -s s.rsieve -a FooBot a.csv c.csv");
     let dir = TestDir::new();
     small_snapshot(&dir.path("s.rsieve"));
     let files = [

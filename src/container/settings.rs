@@ -20,8 +20,6 @@ pub(crate) struct Settings<'j> {
     /// The name, or the prefix of the names, of added columns.
     pub name: Option<&'j str>,
     pub records: RecordOptions,
-    /// Whether headers of lists are skipped, so that they may differ. Otherwise the first counts.
-    pub skips_headers: bool,
     /// The values that annotations add to the verdicts, and a filter to disallowed records.
     pub added: AddedColumns,
     /// Whether annotations have preferences.

@@ -100,7 +100,6 @@ impl<'j> Job<'j> {
             form: None,
             name: None,
             records: RecordOptions::default(),
-            skips_headers: false,
             added: AddedColumns::default(),
             preferences: false,
             metadata: Vec::new(),
@@ -463,7 +462,6 @@ impl<'j> Job<'j> {
             };
             let settings = Settings {
                 progress: &progress,
-                skips_headers: true,
                 ..self.settings.clone()
             };
             let counted = files.visit(&settings, &self.judging(&found))?;

@@ -5,7 +5,8 @@ use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::pipeline::blocks::{BlockKind, LineBlock, LineBlockReader, LineInput};
 use crate::pipeline::progress::{ProgressMeter, ReportedBytes};
 use crate::pipeline::source::BlockSource;
-use crate::records::{ListKind, RecordOptions};
+use crate::records::{ListKind, RecordOptions, table_head};
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
@@ -13,11 +14,16 @@ use std::sync::{Mutex, PoisonError};
 pub(super) struct ListSource<'r> {
     options: &'r RecordOptions,
     meter: ProgressMeter<'r>,
-    /// The header of the first list that has one.
-    header: Mutex<Option<Vec<u8>>>,
-    skips_headers: bool,
-    /// The first list. `None` if lists of different kinds may follow each other.
-    first: Option<Mutex<Option<FirstList>>>,
+    /// What later lists have to agree with. `None` if lists of any kinds may follow each other.
+    one_kind: Option<OneKind>,
+}
+
+/// The lists of an output that has their lines as they are.
+#[derive(Default)]
+struct OneKind {
+    first: Mutex<Option<FirstList>>,
+    /// The names of the columns of the first list that has a header.
+    names: Mutex<Option<Vec<Vec<u8>>>>,
 }
 
 /// The list that others have to agree with.
@@ -39,24 +45,22 @@ impl<'r> ListSource<'r> {
         Self {
             options: &settings.records,
             meter: ProgressMeter::new(settings.progress),
-            header: Mutex::default(),
-            skips_headers: settings.skips_headers,
-            first: None,
+            one_kind: None,
         }
     }
 
     /// The same source for an output that has the lines as they are. It refuses lists of different
-    /// kinds, which together are not a list that could be read.
+    /// kinds or columns, which together are not a list that could be read.
     pub(super) fn of_one_kind(self) -> Self {
         Self {
-            first: Some(Mutex::default()),
+            one_kind: Some(OneKind::default()),
             ..self
         }
     }
 
     /// Refuses a list of another kind than the first. An empty one has no block, and no kind.
     fn compare_kind(&self, block: &LineBlock, reader: &mut ListReader) -> Result<()> {
-        let Some(first) = &self.first else {
+        let Some(OneKind { first, .. }) = &self.one_kind else {
             return Ok(());
         };
         if std::mem::replace(&mut reader.is_compared, true) {
@@ -82,16 +86,27 @@ impl<'r> ListSource<'r> {
         Err(err.at(path))
     }
 
-    /// Whether this is the first header. An output has one header, so those of later lists must
-    /// equal it.
-    fn is_first_header(&self, block: &LineBlock, reader: &ListReader) -> Result<bool> {
-        let mut header = self.header.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(first) = &*header else {
-            *header = Some(block.data().to_vec());
+    /// Whether this header is passed on: the first one, if the output has the lines as they are.
+    /// Those of later lists must have the same names; a byte order mark, quotes and line ends may
+    /// differ.
+    fn is_written(&self, header: &LineBlock, reader: &ListReader) -> Result<bool> {
+        let Some(OneKind { names: first, .. }) = &self.one_kind else {
             return Ok(true);
         };
-        if first.trim_ascii_end() == block.data().trim_ascii_end() {
-            return Ok(false);
+        let head = table_head(header.data());
+        let names = header
+            .format
+            .as_deref()
+            .map(|format| format.column_names(head));
+        let names: Vec<Vec<u8>> = names.into_iter().flatten().map(Cow::into_owned).collect();
+        let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*first {
+            None => {
+                *first = Some(names);
+                return Ok(true);
+            }
+            Some(first) if *first == names => return Ok(false),
+            Some(_) => {}
         }
         let what =
             "its header differs from that of the first input; give each input an output of its own";
@@ -128,10 +143,7 @@ impl BlockSource for ListSource<'_> {
             if has_block {
                 self.compare_kind(block, reader)?;
             }
-            if !has_block
-                || block.kind != BlockKind::Header
-                || (!self.skips_headers && self.is_first_header(block, reader)?)
-            {
+            if !has_block || block.kind != BlockKind::Header || self.is_written(block, reader)? {
                 return Ok(has_block);
             }
         }
