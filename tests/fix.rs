@@ -511,7 +511,10 @@ fn write_protected_files_are_not_rewritten() {
     dir.write("other", BAD);
     let ran = run(dir.root(), &["--fix", "robots.txt", "mended", "other"]);
     assert_eq!(ran.code, Some(2));
-    ran.says("robosieve: robots.txt: is write-protected, and was not rewritten; allow writing");
+    ran.says(
+        "robosieve: robots.txt: cannot be an output: it is write-protected, and is not replaced",
+    )
+    .says("allow writing");
     assert!(!ran.stderr.contains("mended:"), "{}", ran.stderr);
     assert_eq!(dir.read_text("robots.txt"), BAD);
     assert_eq!(dir.read_text("other"), SAFE);

@@ -37,6 +37,14 @@ impl OutputPath {
         if !existing.is_file() || is_descriptor_of_other(&real) {
             return Ok(Self::Stream(OpenOptions::new().append(true).open(&real)?));
         }
+        // The directory decides whether a file can be replaced, and root may write to any, so the
+        // mode of the file is asked.
+        if existing.permissions().readonly() {
+            return refuse(
+                "it is write-protected, and is not replaced; allow writing (chmod u+w), or name \
+                 another file",
+            );
+        }
         Ok(Self::File(real.canonicalize()?))
     }
 }

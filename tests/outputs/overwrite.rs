@@ -195,6 +195,30 @@ fn streams_are_named_once() {
     assert_eq!((ran.code, ran.text().trim()), (Some(0), "2"));
 }
 
+/// Only the directory decides whether a name may get another file.
+#[test]
+fn write_protected_files_are_not_replaced() {
+    let dir = snapshot_dir();
+    dir.write("protected", "https://h.example/\n");
+    let mut permissions = std::fs::metadata(dir.path("protected"))
+        .unwrap()
+        .permissions();
+    permissions.set_readonly(true);
+    std::fs::set_permissions(dir.path("protected"), permissions).unwrap();
+    for command in [
+        "filter -q -s s -a a -o protected u.txt",
+        "filter -q -s s -a a -o x --invalid-to protected u.txt",
+        "report -q -s s -a a --json-to protected",
+        "compile -q -o protected web.jsonl",
+    ] {
+        dir.run_line(command)
+            .refused("protected: cannot be an output: it is write-protected")
+            .says("chmod u+w");
+        assert!(!dir.path("x").exists());
+        assert_eq!(dir.read_text("protected"), "https://h.example/\n");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn other_files_may_be_overwritten() {

@@ -49,10 +49,6 @@ impl MendedFile {
     }
 
     /// Replaces the file, if it was mended and nobody else has changed it.
-    ///
-    /// # Errors
-    /// Also if the file is write-protected. The directory decides whether a file can be replaced, and
-    /// root may write to any, so the mode of the file is asked.
     pub(super) fn write_back(&self, path: &Path) -> anyhow::Result<()> {
         if !self.is_changed() {
             return Ok(());
@@ -60,14 +56,6 @@ impl MendedFile {
         if fs::read(path).with_context(|| shown(path))? != self.original {
             bail!(
                 "{}: changed while it was checked, and was not rewritten; run again",
-                shown(path)
-            );
-        }
-        let meta = fs::metadata(path).with_context(|| shown(path))?;
-        if meta.permissions().readonly() {
-            bail!(
-                "{}: is write-protected, and was not rewritten; allow writing (chmod u+w), or take \
-                 the changes from --diff",
                 shown(path)
             );
         }
