@@ -5,7 +5,7 @@
 /// at byte 257.
 pub(crate) const DETECTION_LEN: usize = 512;
 
-/// The number of bytes that decide all formats but tar.
+/// The number of bytes that decide all formats but tar, and Office documents among zip archives.
 pub(crate) const ENOUGH: usize = 16;
 
 /// The first bytes of every snapshot. The control characters reveal a transfer in text mode.
@@ -46,6 +46,8 @@ pub(crate) enum FileFormat {
     Lzip,
     Compress,
     Zip,
+    /// A document or spreadsheet of an office program: a zip archive, or an older file.
+    Office,
     SevenZip,
     Rar,
     Tar,
@@ -81,6 +83,7 @@ const MAGIC: &[(&[u8], FileFormat)] = &[
     (b"\x1f\x9d", FileFormat::Compress),
     (b"PK\x03\x04", FileFormat::Zip),
     (b"PK\x05\x06", FileFormat::Zip),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", FileFormat::Office),
     (b"7z\xbc\xaf\x27\x1c", FileFormat::SevenZip),
     (b"Rar!\x1a\x07", FileFormat::Rar),
     (b"filedesc://", FileFormat::Arc),
@@ -113,11 +116,13 @@ const TEXT_MAGIC: &[(&[u8], FileFormat)] = &[
 
 impl FileFormat {
     /// The format of a file that begins with `start`: its first [`DETECTION_LEN`] bytes, or all of
-    /// a shorter file. [`ENOUGH`] bytes suffice for all formats but tar.
+    /// a shorter file. [`ENOUGH`] bytes suffice for all formats but tar and office documents.
     pub(crate) fn of(start: &[u8]) -> Option<Self> {
         let start = &start[..start.len().min(DETECTION_LEN)];
-        if let Some((_, format)) = MAGIC.iter().find(|(magic, _)| start.starts_with(magic)) {
-            return Some(*format);
+        match MAGIC.iter().find(|(magic, _)| start.starts_with(magic)) {
+            Some((_, Self::Zip)) if is_office(start) => return Some(Self::Office),
+            Some((_, format)) => return Some(*format),
+            None => {}
         }
         // These magic numbers are text, with which a URL may begin. The byte after them decides.
         if start
@@ -164,6 +169,7 @@ impl FileFormat {
             Self::Lzip => "an lzip file",
             Self::Compress => "a file of compress (.Z)",
             Self::Zip => "a zip archive",
+            Self::Office => "an Office document, such as an .xlsx, .xls or .ods file",
             Self::SevenZip => "a 7z archive",
             Self::Rar => "a rar archive",
             Self::Tar => "a tar archive",
@@ -200,6 +206,7 @@ impl FileFormat {
             Self::Lzip => "decompress it first (lzip -d)",
             Self::Compress => "decompress it first (gunzip)",
             Self::Zip => "unpack it first (unzip)",
+            Self::Office => "save its table as CSV first",
             Self::SevenZip => "unpack it first (7z x)",
             Self::Rar => "unpack it first (unrar x)",
             Self::Tar => "unpack it first (tar -xf)",
@@ -234,6 +241,20 @@ impl FileFormat {
         };
         Some(format!("{}, not a list of URLs; {remedy}", format.name()))
     }
+}
+
+/// Whether a zip archive is an office document, by the name of its first file.
+fn is_office(start: &[u8]) -> bool {
+    // The name follows the 30 bytes of the local file header.
+    const FIRST: [&[u8]; 5] = [
+        b"[Content_Types].xml",
+        b"_rels/.rels",
+        b"docProps/",
+        b"xl/",
+        b"mimetypeapplication/vnd.oasis.opendocument.",
+    ];
+    let name = start.get(30..).unwrap_or_default();
+    FIRST.iter().any(|first| name.starts_with(first))
 }
 
 /// Whether it begins with a skippable frame of zstd; `pzstd` writes one first.
@@ -293,6 +314,10 @@ mod tests {
             (b"BZh9\x17\x72\x45\x38\x50\x90\0\0\0\0", "a bzip2 file"),
             (b"\x04\x22\x4d\x18\x64\x40", "an lz4 file"),
             (b"PK\x03\x04\x14\0", "a zip archive"),
+            (
+                b"PK\x03\x04\x14\0\0\0\x08\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x10\0\0\0docProps/app.xml",
+                "an Office document, such as an .xlsx, .xls or .ods file",
+            ),
             (b"PAR1\x15\x04\x15\x10\x15\x14\x4c\x15", "a Parquet file"),
             (b"PAR1", "a Parquet file"),
             (b"ARROW1\0\0\xff\xff\xff\xff", "an Arrow file or stream"),

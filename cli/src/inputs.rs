@@ -362,7 +362,13 @@ fn expand_directory(dir: &Path, quiet: bool, all: &mut Vec<PathBuf>) -> anyhow::
 /// dot; a marker matches only an explicit underscore. (The option of the `glob` crate for hidden
 /// files panics at names that are not UTF-8; without the option, the crate skips such names.)
 fn expand_glob(pattern: &str, all: &mut Vec<PathBuf>) -> anyhow::Result<()> {
-    let matches = glob::glob_with(pattern, glob::MatchOptions::new())
+    // In the crate, `**` at the end matches directories only; in shells, files too.
+    let all_files = format!("{pattern}/*");
+    let matched = match pattern.ends_with("/**") || pattern == "**" {
+        true => &all_files,
+        false => pattern,
+    };
+    let matches = glob::glob_with(matched, glob::MatchOptions::new())
         .with_context(|| format!("{pattern}: not a glob"))?;
     let mut files = matches
         .collect::<Result<Vec<PathBuf>, _>>()

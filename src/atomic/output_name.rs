@@ -158,7 +158,9 @@ impl OutputFormat {
         let by_name = KnownName::of(path).format();
         let is_table = by_name.is_some_and(|extension| PARQUET.contains(&extension));
         let more = match self {
-            Self::Text if is_table => ". Parquet is written only if the inputs are Parquet files",
+            Self::Text if is_table => {
+                ". Parquet is written only if the inputs are Parquet files, which are named and not piped"
+            }
             Self::Parquet => ". The inputs are Parquet files",
             _ => "",
         };

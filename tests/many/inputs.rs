@@ -78,6 +78,7 @@ fn markers_of_query_engines_are_not_inputs() {
         "d/* | d/_urls.txt | d/part-0.txt",
         "d/**/*.txt | d/_urls.txt | d/lang=de/part-0.txt | d/part-0.txt",
         "d/**/* | d/_urls.txt | d/lang=de/part-0.txt | d/part-0.txt",
+        "d/** | d/_urls.txt | d/lang=de/part-0.txt | d/part-0.txt",
         // An explicit underscore, and a file that is named.
         "d/_temporary/**/*.txt | marker",
         "d/_S* | marker",
