@@ -180,6 +180,17 @@ fn urls_are_found_in_every_format() {
         "a.jsonl | none | II | {\"url\":\"https://e.example/\\n\"}\n",
         "list | json-key=page | DA | \
          {\"page\":\"https://e.example/\",\"url\":\"https://u.example/\"}\n",
+        // The column or key that is named is meant, by whatever option.
+        "a.jsonl | field=page | DA | \
+         {\"page\":\"https://e.example/\",\"url\":\"https://u.example/\"}\n",
+        "list | field=m.url | DA | {\"m\":{\"url\":\"https://e.example/\"}}\n",
+        "a.txt | json-key=page | DA | {\"page\":\"https://e.example/\"}\n",
+        "a.csv | json-key=page | DA | url,page\nhttps://u.example/,https://e.example/\n",
+        "a.csv | json-key=page field=url | UU | url,page\nhttps://u.example/,https://e.example/\n",
+        "a.cdxj | field=page | DA | \
+         k 20260101000000 {\"url\": \"https://u.example/\", \"page\": \"https://e.example/\"}\n",
+        "a.cdx | field=2 | DA | 20260101000000 https://e.example/\n",
+        "a.cdx | field=r | DA |  CDX a r\nhttps://u.example/ https://e.example/\n",
         "cdx-1.gz | none | DA | \
          example,e)/ 20260101000000 {\"url\": \"https://e.example/\", \"status\": \"200\"}\n",
         "a.cdxj | none | II | broken\n",
@@ -515,6 +526,9 @@ fn errors_suggest_a_fix() {
         "filter -q -s s.rsieve -a FooBot open.csv | open.csv: line 3: a quote is opened here",
         "filter -q -s s.rsieve -a FooBot long.csv | long.csv: line 3: a quote is opened here",
         "filter -q -s s.rsieve -a FooBot no.cdx | no.cdx: the CDX header names no field \"a\"",
+        "filter -q -s s.rsieve -a FooBot --field r no.cdx | no column \"r\": the first line has \"N\", \"b\"",
+        "filter -q -s s.rsieve -a FooBot --field 2 objects.jsonl | \
+         objects.jsonl: column 2 of URLs: the keys of JSON objects have names; name the key",
         "filter -q -s s.rsieve -a FooBot --delimiter ,, two.csv | give one ASCII character",
         "filter -q -s s.rsieve -a FooBot --host e.example/x two.csv | give a host",
     ]);
@@ -560,9 +574,10 @@ proptest! {
         ]),
         scheme in any::<bool>(),
     ) {
+        let has_columns = matches!(format, InputFormat::Tsv | InputFormat::Csv | InputFormat::Cdx);
         let options = RecordOptions::default()
             .format(format)
-            .field(Field::Number(1))
+            .field(has_columns.then_some(Field::Number(1)))
             .default_scheme(scheme.then(|| "https".to_owned()));
         let (mut known, mut unknown, mut invalid) = (Vec::new(), Vec::new(), Vec::new());
         let outputs = Outputs {

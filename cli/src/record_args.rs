@@ -18,7 +18,8 @@ pub(crate) struct RecordArgs {
     ///
     /// Columns are numbered from 1. The first line of TSV or CSV may name them. A name of a Parquet
     /// column matches in any case; `a.b` is the field b of the struct a. The default name is `url`,
-    /// else one that corpora use, such as `metadata.url`.
+    /// else one that corpora use, such as `metadata.url`. Without --json-key, a name is also the key
+    /// of JSON objects.
     #[arg(long, value_name = "N|NAME", visible_alias = "column", help_heading = INPUT)]
     pub field: Option<String>,
     /// The first line is a header: copy it without judging it

@@ -1,6 +1,6 @@
 //! Detects the record format of an input from the options, its name and its first records.
 
-use crate::error::{ErrorKind, Remedy, Result};
+use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::file_format::without_mark;
 use crate::records::csv::{self, RecordEnd};
 use crate::records::delimiter::{self, Delimiter, SAMPLE, find_delimiter, sep_line};
@@ -77,7 +77,13 @@ impl InputHead {
             return Ok(None);
         };
         let line = start.lines_with_terminator().next().unwrap_or_default();
-        let mut options = Cow::Borrowed(options);
+        let has_objects = match format {
+            InputFormat::Jsonl | InputFormat::Cdxj => true,
+            InputFormat::Cdx => is_cdxj(line),
+            InputFormat::Text | InputFormat::Tsv | InputFormat::Csv => false,
+        };
+        let mut options =
+            with_field_or_key(options, has_objects).map_err(|err: Error| err.at(name))?;
         let layout = match format {
             InputFormat::Text if options.has_times() => {
                 bad_time("a list of URLs has no times; give a table, JSON lines or a crawl index")
@@ -146,30 +152,17 @@ fn choose_format(
     // A name like `list.txt` does not exclude columns.
     let is_sure =
         options.format.is_some() || by_name.is_some_and(|format| format != InputFormat::Text);
-    let format = match (by_name, options) {
-        (Some(format), _) if is_sure => Some(format),
-        (
-            _,
-            RecordOptions {
-                delimiter: Some(b','),
-                ..
-            },
-        ) => Some(InputFormat::Csv),
-        (
-            _,
-            RecordOptions {
-                delimiter: Some(_), ..
-            }
-            | RecordOptions { field: Some(_), .. },
-        ) => Some(InputFormat::Tsv),
-        (Some(format), _) => Some(format),
-        (
-            None,
-            RecordOptions {
-                json_key: Some(_), ..
-            },
-        ) if !is_cdxj(line) => Some(InputFormat::Jsonl),
-        (None, _) => format_of_lines(start, has_more),
+    let format = match by_name {
+        Some(format) if is_sure => Some(format),
+        _ if options.delimiter == Some(b',') => Some(InputFormat::Csv),
+        _ if options.delimiter.is_some() => Some(InputFormat::Tsv),
+        _ if options.field.is_some() => match format_of_lines(start, has_more)? {
+            found @ (InputFormat::Jsonl | InputFormat::Cdxj | InputFormat::Cdx) => Some(found),
+            _ => Some(InputFormat::Tsv),
+        },
+        _ if options.json_key.is_some() && !is_cdxj(line) => Some(InputFormat::Jsonl),
+        Some(format) => Some(table_format(line).unwrap_or(format)),
+        None => format_of_lines(start, has_more),
     };
     // A list of URLs has no column of times, so the lines are a table, or objects.
     if format == Some(InputFormat::Text) && !is_sure && options.as_of_column.is_some() {
@@ -179,6 +172,26 @@ fn choose_format(
         };
     }
     format
+}
+
+/// The options with the column or the key of the URLs: where only the other one is named, that is meant.
+/// To ignore it would judge the URLs of another column.
+fn with_field_or_key(given: &RecordOptions, has_objects: bool) -> Result<Cow<'_, RecordOptions>> {
+    let mut options = Cow::Borrowed(given);
+    match (&given.field, &given.json_key) {
+        (Some(Field::Name(name)), None) if has_objects => {
+            options.to_mut().json_key = Some(name.clone());
+        }
+        (Some(Field::Number(number)), None) if has_objects => {
+            let what = format!("column {number} of URLs: the keys of JSON objects have names");
+            return bad_list(what).map_err(|err| err.with_remedy(Remedy::NameKey));
+        }
+        (None, Some(key)) if !has_objects => {
+            options.to_mut().field = Some(Field::Name(key.clone()));
+        }
+        _ => {}
+    }
+    Ok(options)
 }
 
 /// The key of the URLs of JSON lines; `None` if more of them have to decide.
@@ -437,6 +450,16 @@ fn cdx_layout(line: &[u8], options: &RecordOptions) -> Result<RecordLayout> {
     }
     refuse_both_times(options)?;
     let Some(letters) = cdx_letters(line) else {
+        let number = match &options.field {
+            None => 2,
+            Some(Field::Number(number)) => number.saturating_sub(1),
+            Some(Field::Name(wanted)) => {
+                return bad_list(format!(
+                    "no column {wanted:?}: no CDX header names the columns"
+                ))
+                .map_err(|err| err.with_remedy(Remedy::NameColumn));
+            }
+        };
         let time = match &options.as_of_column {
             _ if options.as_of_record => Some(TimeField::IndexColumn(INDEX_TIME)),
             None => None,
@@ -447,17 +470,29 @@ fn cdx_layout(line: &[u8], options: &RecordOptions) -> Result<RecordLayout> {
                 ));
             }
         };
-        return Ok(RecordLayout::without_header(cdx_field(2)).with_time(time));
+        return Ok(RecordLayout::without_header(cdx_field(number)).with_time(time));
     };
     let letters: Vec<Cow<'_, [u8]>> = letters
         .split_str(" ")
         .filter(|letter| !letter.is_empty())
         .map(Cow::Borrowed)
         .collect();
-    let Some(number) = field_of(&letters, b'a') else {
-        return bad_list(
-            "the CDX header names no field \"a\", which is the original URL".to_owned(),
-        );
+    let number = match &options.field {
+        Some(Field::Number(number)) => Some(number.saturating_sub(1)),
+        Some(Field::Name(wanted)) => column_named(&letters, wanted),
+        None => field_of(&letters, b'a'),
+    };
+    let Some(number) = number else {
+        let what = match &options.field {
+            Some(Field::Name(wanted)) => {
+                format!(
+                    "no column {wanted:?}: the first line has {}",
+                    list_names(&letters)
+                )
+            }
+            _ => "the CDX header names no field \"a\", which is the original URL".to_owned(),
+        };
+        return bad_list(what).map_err(|err| err.with_remedy(Remedy::NameColumn));
     };
     let time = match field_of(&letters, b'b') {
         Some(number) if options.as_of_record => Some(TimeField::IndexColumn(number)),
@@ -565,6 +600,7 @@ mod tests {
             ("-", "n;url\n", Csv),
             ("-", "sep=;\n", Csv),
             ("-", "n\tURL\n", Tsv),
+            ("-", "{\t\"url\":\"https://e.example/\"}\n", Jsonl),
             ("-", "url\n", Text),
             ("-", "https://e.example/,url\n", Text),
             ("-", "{broken\n", Text),

@@ -84,7 +84,8 @@ pub struct RecordOptions {
     /// first lines.
     pub format: Option<InputFormat>,
     /// The column of TSV and CSV; `None` for the one that the first line names `url`, or that has
-    /// another name that is usual for URLs (`docs/SEMANTICS.md`).
+    /// another name that is usual for URLs (`docs/SEMANTICS.md`). Without a
+    /// [`json_key`](Self::json_key), a name is also that of the key of JSON objects, and the reverse.
     pub field: Option<Field>,
     /// Whether the first line is a header although the column is given by number.
     pub header: bool,
