@@ -31,6 +31,15 @@ fn tables_of_spreadsheets_are_read() {
         "a.csv | n\turl\n | 1\tPDF\n | 2\tPAGE\n",
         "a.csv | n|url\n | 1|PDF\n | 2|PAGE\n",
         "a.tsv | url,n\n | PDF,1\n | PAGE,2\n",
+        // Data frames, R, and Excel's texts with tabs.
+        "a.tsv | url\ttitle\n | PDF\t\"a\n\"\"b\"\n | PAGE\t\"c\td\"\n",
+        "a.tsv | title\turl\n | \"a\tb\"\tPDF\n | \tPAGE\n",
+        "a.tab | \"url\"\t\"n\"\n | \"PDF\"\t1\n | \"PAGE\"\t2\n",
+        "a.txt | n\turl\r\n | \"a, b\"\tPDF\r\n | 2\tPAGE\r\n",
+        "a.txt | url;n\n | PDF;1\n | PAGE;2\n",
+        // Databases: a quote is a byte like any other.
+        "a.tsv | url\ttitle\n | PDF\t\"a\n | PAGE\t\"b\n",
+        "a.tsv | url\ttitle\n | PDF\t\"a\" b\n | PAGE\t\"c\"\n",
         // Without a name.
         "- | url;n\n | PDF;1\n | PAGE;2\n",
         "- | n,url\n | \"a,b\",PDF\n | 1,PAGE\n",
@@ -93,7 +102,13 @@ fn unclear_layouts_are_refused() {
         "a.csv | link;title\n@;a\n | no column \"url\": if ';' separates | \"link\", \"title\" | \
          --delimiter | --field",
         "a.csv | @\ta\n | if a tab separates | --delimiter",
+        "a.txt | @\t200\n@x\t404\n | no column \"url\": the first line has \"@\", \"200\" | --field N",
+        "list | n\tpage\n1\t@\n2\t@x\n | no column \"url\": the first line has \"n\", \"page\" | --field N",
         "a.csv | source_url,target_uri\n | several that may hold URLs | --field",
+        "a.csv | url,n\r@,1\r@,2\r | its lines end with CR | tr ",
+        "a.csv | url\r@\r | its lines end with CR",
+        "a.jsonl | {\"url\":\"@\"}\r{\"url\":\"@\"}\r | its lines end with CR",
+        "a.csv | n,url\n1,@\n\"a\n\\\"b\\\" c\",@\n | line 3: a backslash escapes a quote",
         "a.json | [{\"url\":\"@\"},\n{\"url\":\"@\"}]\n | a JSON array | jq -c '.[]'",
         "a.jsonl | [\n  {\"url\":\"@\"},\n  {\"url\":\"@\"}\n]\n | jq -c '.[]'",
         "list | [\n{\"url\":\"@\"},\n{\"url\":\"@\"}\n]\n | jq -c '.[]'",

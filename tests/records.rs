@@ -476,9 +476,18 @@ fn headers_are_written_once() {
     let ran = run(&["a.csv", "b.csv"]);
     let found = ran.stdout.escape_ascii().to_string();
     assert_eq!(found, r"url\nhttps://e.example/\nhttps://e.example/y");
+    // The names are compared, not the bytes.
+    let ran = run(&["a.csv", "d.csv"]);
+    assert_eq!(ran.text(), "url\nhttps://e.example/\nhttps://e.example/z\n");
     let ran = run(&["a.csv", "c.csv"]);
     assert_eq!(ran.code, Some(2));
     ran.says("c.csv: its header differs");
+    // What is not a table has no header.
+    for form in ["mask", "jsonl"] {
+        let line = format!("annotate -q -s s.rsieve -a FooBot --as {form} a.csv c.csv");
+        assert_eq!(dir.done_line(&line).text().lines().count(), 2);
+    }
+    dir.done_line("report -q -s s.rsieve -a FooBot a.csv c.csv");
 }
 
 fn small_snapshot(path: &Path) {
@@ -487,18 +496,9 @@ fn small_snapshot(path: &Path) {
 
 static SNAPSHOT_BYTES: LazyLock<Vec<u8>> =
     LazyLock::new(|| compile_robots("https://e.example", b"user-agent: *\ndisallow: /x\n"));
-    // The names are compared, not the bytes.
-    let ran = run(&["a.csv", "d.csv"]);
-    assert_eq!(ran.text(), "url\nhttps://e.example/\nhttps://e.example/z\n");
 
 #[test]
 fn errors_suggest_a_fix() {
-    // What is not a table has no header.
-    for form in ["mask", "jsonl"] {
-        let line = format!("annotate -q -s s.rsieve -a FooBot --as {form} a.csv c.csv");
-        assert_eq!(dir.done_line(&line).text().lines().count(), 2);
-    }
-    dir.done_line("report -q -s s.rsieve -a FooBot a.csv c.csv");
     let dir = TestDir::new();
     small_snapshot(&dir.path("s.rsieve"));
     let files = [
@@ -599,7 +599,9 @@ proptest! {
                 prop_assert_eq!(known.len() + unknown.len() + invalid.len(), text.len());
             }
             Err(err) => {
-                let refused = ["a quote is opened", "a JSON ", "a comma follows", "the columns are not clear"];
+                let refused = [
+                    "a quote is opened", "a JSON ", "a comma follows", "the columns are not clear", "end with CR",
+                ];
                 let what = err.to_string();
                 prop_assert!(refused.iter().any(|part| what.contains(part)), "{}", what);
             }

@@ -84,7 +84,7 @@ fn advice(err: &Error) -> Option<String> {
         Remedy::NameTableFile => "; name one with -o, such as -o out.parquet",
         Remedy::ChooseForm => " (--as jsonl or --as csv, next to --add)",
         Remedy::WriteObjects => " (--as jsonl)",
-        Remedy::ReadWithoutQuotes => " (--input-format tsv --delimiter ,)",
+        Remedy::ReadWithoutQuotes => " (--input-format tsv --delimiter CHAR)",
         Remedy::SeparateOutputs => " (--out-dir)",
         Remedy::ColumnPerAgent => " (--as int8)",
         Remedy::RenameColumn => " (--as-name NAME)",

@@ -152,7 +152,7 @@ impl OptionValue for AddedColumn {
 impl OptionValue for InputFormat {
     const HELP: &'static [&'static str] = &[
         "One URL per line",
-        "Columns separated by tabs",
+        "Columns separated by tabs, without quotes",
         "Columns separated by commas, quoted where needed",
         "One JSON object per line",
         "A crawl index: sort key, time, JSON object",

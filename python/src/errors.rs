@@ -156,7 +156,7 @@ fn advice(remedy: Remedy) -> Option<&'static str> {
         Remedy::WriteObjects => Some("write objects: form=\"jsonl\""),
         Remedy::NameOutputFile => Some("give it a file: output="),
         Remedy::ReadWithoutQuotes => {
-            Some("read it without quotes: input_format=\"tsv\" with delimiter=\",\"")
+            Some("read it without quotes: input_format=\"tsv\" with delimiter=")
         }
         Remedy::ColumnPerAgent => Some("add one column per agent: form=\"int8\""),
         Remedy::RenameColumn => Some("give the added column another name: name="),

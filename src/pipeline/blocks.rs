@@ -392,8 +392,12 @@ impl LineBlockReader {
             }
             None => Ok(memchr::memrchr(b'\n', unsearched).map(|end| searched + end + 1)),
             Some(format) => {
-                let (end, in_quotes) = format.last_end(block.data());
-                if in_quotes && (self.has_ended || block.len - end > MAX_QUOTED) {
+                let found = format.whole_records(block.data());
+                if let Some(at) = found.escaped_quote {
+                    return Err(self.escaped_quote(&block.buffer[..at]));
+                }
+                let end = found.end;
+                if found.in_quotes && (self.has_ended || block.len - end > MAX_QUOTED) {
                     return Err(self.open_quote(&block.buffer[..end]));
                 }
                 Ok(Some(end).filter(|&end| end > 0))
@@ -423,6 +427,18 @@ impl LineBlockReader {
         Error::from(ErrorKind::BadList(what))
             .with_remedy(Remedy::ReadWithoutQuotes)
             .at(&self.path)
+    }
+
+    /// The error for a record with a quote that a backslash escapes: the quote would end the field,
+    /// and the rest of the record would move to other columns and lines. `before` are the lines of
+    /// the block before it.
+    fn escaped_quote(&self, before: &[u8]) -> Error {
+        let line = self.line_number + count_line_ends(before);
+        let what = format!(
+            "line {line}: a backslash escapes a quote in a field; CSV doubles it: write the table \
+             again (Spark: .option(\"escape\", \"\\\"\"))"
+        );
+        Error::from(ErrorKind::BadList(what)).at(&self.path)
     }
 
     /// Appends up to [`BLOCK_SIZE`] decoded bytes to a block.

@@ -17,6 +17,41 @@ pub(super) enum RecordEnd {
     Open { in_quotes: bool },
 }
 
+/// A field as it is written.
+#[derive(Clone, Copy)]
+pub(super) struct RawField<'t> {
+    /// The field without the line end after it.
+    text: &'t [u8],
+    /// The offset of the quote that closes it, if it is quoted.
+    close: Option<usize>,
+}
+
+impl<'t> RawField<'t> {
+    pub(super) fn is_quoted(self) -> bool {
+        self.close.is_some()
+    }
+
+    /// Whether text follows the closing quote, which a writer of CSV would have doubled.
+    pub(super) fn has_text_after_quote(self) -> bool {
+        self.close.is_some_and(|close| close + 1 < self.text.len())
+    }
+
+    /// Whether a backslash escapes the quote that seems to close the field, and text follows it.
+    fn has_escaped_quote(self) -> bool {
+        self.has_text_after_quote()
+            && self
+                .close
+                .is_some_and(|close| close > 1 && self.text[close - 1] == b'\\')
+    }
+
+    fn content(self) -> Cow<'t, [u8]> {
+        match self.close {
+            None => Cow::Borrowed(self.text),
+            Some(close) => unquoted(self.text, close),
+        }
+    }
+}
+
 /// Parses the record at the start of `text`. Calls `each` with the number of every field, from 0,
 /// and its content.
 pub(super) fn record<'t>(
@@ -24,17 +59,29 @@ pub(super) fn record<'t>(
     delimiter: u8,
     mut each: impl FnMut(usize, Cow<'t, [u8]>),
 ) -> RecordEnd {
+    raw_record(text, delimiter, |number, field| {
+        each(number, field.content());
+    })
+}
+
+/// As [`record`], with the fields as they are written.
+#[inline(always)]
+pub(super) fn raw_record<'t>(
+    text: &'t [u8],
+    delimiter: u8,
+    mut each: impl FnMut(usize, RawField<'t>),
+) -> RecordEnd {
     let mut at = 0;
     let mut number = 0;
     loop {
         let start = at;
-        let mut quoted = None;
+        let mut close = None;
         if text.get(at) == Some(&b'"') {
-            let Some(close) = closing_quote(text, at + 1) else {
+            let Some(quote) = closing_quote(text, at + 1) else {
                 return RecordEnd::Open { in_quotes: true };
             };
-            quoted = Some(close);
-            at = close + 1;
+            close = Some(quote - start);
+            at = quote + 1;
         }
         // Text between the closing quote and the delimiter belongs to the field.
         let end = memchr::memchr2(delimiter, b'\n', &text[at..]).map(|len| at + len);
@@ -45,10 +92,7 @@ pub(super) fn record<'t>(
         } else {
             field
         };
-        each(
-            number,
-            quoted.map_or(Cow::Borrowed(field), |close| unquoted(field, close - start)),
-        );
+        each(number, RawField { text: field, close });
         match end {
             None => return RecordEnd::Open { in_quotes: false },
             Some(end) if is_last => return RecordEnd::At(end + 1),
@@ -82,24 +126,42 @@ fn unquoted(field: &[u8], close: usize) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-/// The end of the last whole record of `text`, or 0, and whether the rest ends inside quotes.
-/// `text` starts with a record.
-pub(super) fn last_end(text: &[u8], delimiter: u8) -> (usize, bool) {
-    let mut at = 0;
+/// The records at the start of a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WholeRecords {
+    /// The end of the last whole record, or 0.
+    pub end: usize,
+    /// Whether the rest ends inside quotes.
+    pub in_quotes: bool,
+    /// The start of the first record with a quote that a backslash escapes.
+    pub escaped_quote: Option<usize>,
+}
+
+/// Finds the whole records of `text`, which starts with a record.
+pub(super) fn whole_records(text: &[u8], delimiter: u8) -> WholeRecords {
+    let mut found = WholeRecords::default();
     loop {
+        let rest = &text[found.end..];
         // Without a quote in the rest, every line is a record.
-        let Some(quote) = memchr::memchr(b'"', &text[at..]) else {
-            return (
-                memchr::memrchr(b'\n', &text[at..]).map_or(at, |end| at + end + 1),
-                false,
-            );
+        let Some(quote) = memchr::memchr(b'"', rest) else {
+            found.end += memchr::memrchr(b'\n', rest).map_or(0, |end| end + 1);
+            return found;
         };
-        if let Some(end) = memchr::memrchr(b'\n', &text[at..at + quote]) {
-            at += end + 1;
+        let start = memchr::memrchr(b'\n', &rest[..quote]).map_or(0, |end| end + 1);
+        found.end += start;
+        let mut has_escaped_quote = false;
+        let end = raw_record(&rest[start..], delimiter, |_, field| {
+            has_escaped_quote |= field.has_escaped_quote();
+        });
+        if has_escaped_quote {
+            found.escaped_quote = found.escaped_quote.or(Some(found.end));
         }
-        match record(&text[at..], delimiter, |_, _| {}) {
-            RecordEnd::At(end) => at += end,
-            RecordEnd::Open { in_quotes } => return (at, in_quotes),
+        match end {
+            RecordEnd::At(len) => found.end += len,
+            RecordEnd::Open { in_quotes } => {
+                found.in_quotes = in_quotes;
+                return found;
+            }
         }
     }
 }
@@ -144,8 +206,16 @@ mod tests {
                 .collect();
             assert_eq!((found_end, found), (end, expected), "{text:?}");
         }
-        assert_eq!(last_end(b"a\nb,\"c\nd\"\ne,\"f\ng", b','), (10, true));
-        assert_eq!(last_end(b"a\nb,\"c\nd\"\ne\nf", b','), (12, false));
+        let ends = |text| {
+            let found = whole_records(text, b',');
+            (found.end, found.in_quotes, found.escaped_quote)
+        };
+        assert_eq!(ends(b"a\nb,\"c\nd\"\ne,\"f\ng"), (10, true, None));
+        assert_eq!(ends(b"a\nb,\"c\nd\"\ne\nf"), (12, false, None));
+        // A quote after a backslash closes a field, unless text follows.
+        assert_eq!(ends(b"a\nb,\"c\\\"d\"\n"), (11, false, Some(2)));
+        assert_eq!(ends(b"\"C:\\\",\"\\\"\r\n"), (11, false, None));
+        assert_eq!(ends(b"\"x\\\"\"y\"\n"), (8, false, None));
     }
 
     proptest! {
@@ -170,7 +240,8 @@ mod tests {
                 }
                 text.push(b'\n');
             }
-            prop_assert_eq!(last_end(&text, b','), (text.len(), false));
+            let whole = whole_records(&text, b',');
+            prop_assert_eq!((whole.end, whole.in_quotes), (text.len(), false));
             let mut rest = text.as_slice();
             for row in &rows {
                 let (found, end) = fields(rest);
@@ -183,7 +254,7 @@ mod tests {
 
         #[test]
         fn the_last_end_is_a_line_end(text in vec(select(b"ab,\"\n\r".to_vec()), 0..40)) {
-            let (end, _) = last_end(&text, b',');
+            let WholeRecords { end, .. } = whole_records(&text, b',');
             prop_assert!(end <= text.len() && (end == 0 || text[end - 1] == b'\n'));
         }
     }

@@ -72,6 +72,35 @@ pub(super) fn is_header(line: &[u8], delimiter: u8) -> bool {
             .any(|name| name.trim_ascii().eq_ignore_ascii_case(USUAL.as_bytes()))
 }
 
+/// Whether a table with tabs has quoted fields, as CSV has; `None` if more of it has to decide.
+///
+/// TSV has no quotes by its definition, and databases write it so. Data frames and spreadsheets quote
+/// fields with tabs, line ends and quotes. The first [`SAMPLE`] bytes decide: the fields are quoted if
+/// there are some that begin with a quote, and each of them ends with one. `is_all` says that `text` is
+/// all of the input.
+pub(super) fn has_quoted_fields(text: &[u8], delimiter: u8, is_all: bool) -> Option<bool> {
+    if !is_all && text.len() < SAMPLE {
+        return None;
+    }
+    let is_all = text.len() <= SAMPLE;
+    let sample = &text[..text.len().min(SAMPLE)];
+    let mut has_quotes = false;
+    let mut has_misfits = false;
+    let mut at = 0;
+    loop {
+        let end = csv::raw_record(&sample[at..], delimiter, |_, field| {
+            has_quotes |= field.is_quoted();
+            has_misfits |= field.has_text_after_quote();
+        });
+        match end {
+            RecordEnd::At(len) if !has_misfits && at + len < sample.len() => at += len,
+            // The end of the sample cuts the last record.
+            RecordEnd::Open { in_quotes: true } if is_all => return Some(false),
+            _ => return Some(has_quotes && !has_misfits),
+        }
+    }
+}
+
 /// The first record, split by a delimiter.
 struct Header<'t> {
     delimiter: u8,

@@ -77,6 +77,10 @@ impl InputHead {
             return Ok(None);
         };
         let line = start.lines_with_terminator().next().unwrap_or_default();
+        if ends_lines_with_cr(line, format) {
+            let what = "its lines end with CR, as on old Macs; end them with LF: tr '\\r' '\\n'";
+            return bad_list(what.to_owned()).map_err(|err: Error| err.at(name));
+        }
         let has_objects = match format {
             InputFormat::Jsonl | InputFormat::Cdxj => true,
             InputFormat::Cdx => is_cdxj(line),
@@ -161,7 +165,7 @@ fn choose_format(
             _ => Some(InputFormat::Tsv),
         },
         _ if options.json_key.is_some() && !is_cdxj(line) => Some(InputFormat::Jsonl),
-        Some(format) => Some(table_format(line).unwrap_or(format)),
+        Some(format) => Some(table_format(start, has_more)?.unwrap_or(format)),
         None => format_of_lines(start, has_more),
     };
     // A list of URLs has no column of times, so the lines are a table, or objects.
@@ -192,6 +196,21 @@ fn with_field_or_key(given: &RecordOptions, has_objects: bool) -> Result<Cow<'_,
         _ => {}
     }
     Ok(options)
+}
+
+/// Whether a CR ends a line within the first line of a table, outside quotes, or between JSON objects.
+fn ends_lines_with_cr(line: &[u8], format: InputFormat) -> bool {
+    let line = line.trim_ascii_end();
+    let Some((before, next)) = line.split_once_str("\r") else {
+        return false;
+    };
+    match format {
+        InputFormat::Tsv | InputFormat::Csv => {
+            memchr::memchr_iter(b'"', before).count().is_multiple_of(2)
+        }
+        InputFormat::Jsonl => next.trim_ascii_start().starts_with(b"{"),
+        InputFormat::Text | InputFormat::Cdxj | InputFormat::Cdx => false,
+    }
 }
 
 /// The key of the URLs of JSON lines; `None` if more of them have to decide.
@@ -255,7 +274,7 @@ fn table_layout(
     let given = options.delimiter.or(stated.map(|(delimiter, _)| delimiter));
     // In CSV, a line end inside quotes does not end the header.
     let has_header = if is_csv {
-        csv::last_end(table, given.unwrap_or(of_format)).0 > 0
+        csv::whole_records(table, given.unwrap_or(of_format)).end > 0
     } else {
         table.contains(&b'\n')
     };
@@ -275,9 +294,17 @@ fn table_layout(
         }
     };
     let delimiter = other.or(given).unwrap_or(of_format);
+    let is_quoted = is_csv || other.is_some() || {
+        // Whoever names the format says that quotes are bytes like others.
+        let is_open = options.format.is_none() && delimiter == b'\t';
+        match is_open.then(|| delimiter::has_quoted_fields(table, delimiter, !has_more)) {
+            None => false,
+            Some(Some(is_quoted)) => is_quoted,
+            Some(None) => return Ok(None),
+        }
+    };
     let layout = column_layout(table, options, |number| {
-        // Other programs than those that write TSV quote fields.
-        if is_csv || other.is_some() {
+        if is_quoted {
             UrlField::Csv { number, delimiter }
         } else {
             UrlField::Column { number, delimiter }
@@ -384,7 +411,7 @@ fn format_of_lines(start: &[u8], has_more: bool) -> Option<InputFormat> {
     if is_cdxj(line) {
         return Some(InputFormat::Cdxj);
     }
-    if let Some(format) = table_format(line) {
+    if let Some(format) = table_format(start, has_more)? {
         return Some(format);
     }
     match json_sample::begins_json(start) {
@@ -395,16 +422,50 @@ fn format_of_lines(start: &[u8], has_more: bool) -> Option<InputFormat> {
 }
 
 /// The format of a table, if the first line is a header of several columns, one of them `url`, or
-/// states the delimiter.
-fn table_format(line: &[u8]) -> Option<InputFormat> {
+/// states the delimiter, or if the lines have tabs between columns, one of them with URLs. `None` if
+/// more lines have to decide.
+fn table_format(start: &[u8], has_more: bool) -> Option<Option<InputFormat>> {
+    let line = start.lines_with_terminator().next().unwrap_or_default();
     if delimiter::is_header(line, b'\t') {
-        return Some(InputFormat::Tsv);
+        return Some(Some(InputFormat::Tsv));
     }
     let is_csv = sep_line(line).is_some()
         || [b',', b';', b'|']
             .iter()
             .any(|&delimiter| delimiter::is_header(line, delimiter));
-    is_csv.then_some(InputFormat::Csv)
+    if is_csv {
+        return Some(Some(InputFormat::Csv));
+    }
+    if !line.trim_ascii().contains(&b'\t') {
+        return Some(None);
+    }
+    if has_more && start.len() < SAMPLE {
+        return None;
+    }
+    Some(has_tab_columns(sample_of(start)).then_some(InputFormat::Tsv))
+}
+
+/// Whether some lines have as many columns each, by tabs, and one of these has a URL in every line
+/// but perhaps the first, which may have names. A single line does not tell: a URL may have a tab.
+fn has_tab_columns(sample: &[u8]) -> bool {
+    let mut lines = sample.lines().filter(|line| !line.trim_ascii().is_empty());
+    let columns = |line: &[u8]| line.split(|byte| *byte == b'\t').count();
+    let Some(count) = lines.next().map(columns) else {
+        return false;
+    };
+    let mut is_of_urls = vec![true; count];
+    let mut has_lines = false;
+    for line in lines {
+        has_lines = true;
+        let fields = line.split(|byte| *byte == b'\t');
+        if columns(line) != count {
+            return false;
+        }
+        for (is_of_urls, field) in is_of_urls.iter_mut().zip(fields) {
+            *is_of_urls &= field.starts_with(b"http://") || field.starts_with(b"https://");
+        }
+    }
+    has_lines && is_of_urls.contains(&true)
 }
 
 /// Whether a line is a sort key, a timestamp of 14 digits or of 17 with milliseconds, and an object.
@@ -600,6 +661,16 @@ mod tests {
             ("-", "n;url\n", Csv),
             ("-", "sep=;\n", Csv),
             ("-", "n\tURL\n", Tsv),
+            (
+                "-",
+                "https://e.example/\t200\nhttps://e.example/x\t404\n",
+                Tsv,
+            ),
+            ("-", "n\tpage\n\n1\thttps://e.example/\n", Tsv),
+            ("-", "https://e.example/\t200\n", Text),
+            ("-", "https://e.example/\t200\nhttps://e.example/\n", Text),
+            ("-", "https://e.example/\t200\nwww.e.example\t404\n", Text),
+            ("-", "\thttps://e.example/\t\n", Text),
             ("-", "{\t\"url\":\"https://e.example/\"}\n", Jsonl),
             ("-", "url\n", Text),
             ("-", "https://e.example/,url\n", Text),

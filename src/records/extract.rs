@@ -2,7 +2,7 @@
 
 use crate::file_format::without_mark;
 use crate::records::compose::UrlComposer;
-use crate::records::csv::{self, RecordEnd};
+use crate::records::csv::{self, RecordEnd, WholeRecords};
 use crate::records::json;
 use crate::records::options::RecordOptions;
 use crate::records::row_time::{keep_unreadable, parse_index_time, parse_row_time};
@@ -237,16 +237,22 @@ impl RecordFormat {
         self.field == UrlField::Line
     }
 
-    /// The end of the last whole record of `text`, or 0, and whether the rest ends inside quotes.
-    /// `text` starts with a record.
-    pub(crate) fn last_end(&self, text: &[u8]) -> (usize, bool) {
+    /// The whole records of `text`, which starts with a record.
+    pub(crate) fn whole_records(&self, text: &[u8]) -> WholeRecords {
         match self.field {
             UrlField::Csv { delimiter, .. } => {
                 let start = self.start(text);
-                let (end, in_quotes) = csv::last_end(&text[start..], delimiter);
-                (if end > 0 { start + end } else { 0 }, in_quotes)
+                let found = csv::whole_records(&text[start..], delimiter);
+                WholeRecords {
+                    end: if found.end > 0 { start + found.end } else { 0 },
+                    escaped_quote: found.escaped_quote.map(|at| start + at),
+                    ..found
+                }
             }
-            _ => (memchr::memrchr(b'\n', text).map_or(0, |end| end + 1), false),
+            _ => WholeRecords {
+                end: memchr::memrchr(b'\n', text).map_or(0, |end| end + 1),
+                ..WholeRecords::default()
+            },
         }
     }
 

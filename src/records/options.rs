@@ -81,7 +81,8 @@ impl From<&str> for Field {
 pub struct RecordOptions {
     /// The format of all inputs. With `None` the name of each input decides (`.txt`, `.tsv`,
     /// `.csv`, `.jsonl`, `.ndjson`, `.cdxj`, `.cdx`, also followed by `.gz` or `.zst`), else its
-    /// first lines.
+    /// first lines. A text is a table if its first line has columns, and the fields of TSV are quoted
+    /// if its first records show that.
     pub format: Option<InputFormat>,
     /// The column of TSV and CSV; `None` for the one that the first line names `url`, or that has
     /// another name that is usual for URLs (`docs/SEMANTICS.md`). Without a

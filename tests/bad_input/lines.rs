@@ -3,7 +3,7 @@
 use super::*;
 
 /// Lines and their expected letters.
-const ODD: [(&[u8], char); 18] = [
+const ODD: [(&[u8], char); 21] = [
     (b"https://a.example/ok", 'A'),
     (b"", 'I'),
     (b"\r", 'I'),
@@ -15,6 +15,9 @@ const ODD: [(&[u8], char); 18] = [
     (b"https://a.example/x\rhttps://a.example/", 'D'),
     (b"https://a.example/\0", 'A'),
     (b"https://a.example/x\0\0\0", 'D'),
+    (b"https://a.example/\tx", 'A'),
+    (b"\thttps://a.example/x\t\r", 'D'),
+    (b"https://a.example/ x\x1b", 'A'),
     (b"https://a.exa\0mple/", 'I'),
     (b"https://a.example/\xff\xfe", 'A'),
     (b"\xff\xfeh\0t\0t\0p\0", 'I'),
