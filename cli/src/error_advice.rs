@@ -11,7 +11,8 @@ pub(crate) fn message(err: &anyhow::Error) -> String {
     format!("{err:#}{}", advice.unwrap_or_default())
 }
 
-/// Adds the path of the snapshot to an error of its bytes, or of its lack of a history. Other errors name their file already.
+/// Adds the path of the snapshot to an error of its bytes, or of its lack of a history. Other errors
+/// name their file already.
 pub(crate) fn at_snapshot(err: Error, snapshot: &Path) -> Error {
     match err.kind() {
         ErrorKind::Corrupt { .. } | ErrorKind::NoHistory => err.at(snapshot),

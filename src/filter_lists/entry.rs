@@ -130,6 +130,9 @@ pub enum NotAnEntry {
     /// A pattern of an adblocker that is not a URL prefix.
     #[error("an adblock pattern that is not a URL prefix")]
     AdblockPattern,
+    /// A line of a condition of an adblocker, such as `!#if env_firefox`, that does not hold here.
+    #[error("a line between `!#if` and `!#endif` whose condition does not hold here")]
+    Condition,
     /// A CR that no LF follows, as at the ends of lines in files of old Macs.
     #[error("a CR within a line; end the lines with LF")]
     CarriageReturn,
@@ -438,7 +441,8 @@ impl<F: FnMut(Entry<'_>)> LineParser<'_, F> {
     /// The text before the options of an adblock rule, `…$all`, if they do not narrow it.
     ///
     /// `document` blocks the page itself, which is what a URL is judged for, so it and the options
-    /// that include it change nothing. `important` overrides exceptions elsewhere, and is ignored.
+    /// that include it change nothing, and neither do further types of requests next to it.
+    /// `important` overrides exceptions elsewhere, and is ignored.
     /// In an exception, `document` switches the whole adblocker off, so it is not accepted there.
     /// `badfilter` makes the line a cancellation.
     fn without_options<'t>(&mut self, text: &'t [u8]) -> Result<&'t [u8], NotAnEntry> {
@@ -452,8 +456,11 @@ impl<F: FnMut(Entry<'_>)> LineParser<'_, F> {
             &[b"all", b"document", b"doc", b"important", b"badfilter"]
         };
         let options = options.strip_prefix(b"$").unwrap_or(options);
+        let mut names = options.split(|&b| b == b',');
+        let has_pages = names.any(|name| PAGE_OPTIONS.contains(&name));
         for option in options.split(|&b| b == b',') {
-            if !accepted.contains(&option) {
+            let is_further_type = has_pages && !self.is_exception && TYPES.contains(&option);
+            if !accepted.contains(&option) && !is_further_type {
                 return Err(NotAnEntry::Options);
             }
             self.is_cancellation |= option == b"badfilter";
@@ -757,6 +764,30 @@ fn has_regular_expression(path: &[u8]) -> bool {
     });
     has_class || has_alternatives
 }
+
+/// The adblock options that block pages themselves.
+const PAGE_OPTIONS: &[&[u8]] = &[b"all", b"document", b"doc"];
+
+/// The adblock options that add a type of request to those of a rule.
+const TYPES: &[&[u8]] = &[
+    b"popup",
+    b"popunder",
+    b"subdocument",
+    b"frame",
+    b"script",
+    b"image",
+    b"stylesheet",
+    b"css",
+    b"font",
+    b"media",
+    b"object",
+    b"ping",
+    b"beacon",
+    b"websocket",
+    b"xmlhttprequest",
+    b"xhr",
+    b"other",
+];
 
 /// The names of adblock options. A `$` before any other text is part of a URL.
 const OPTION_NAMES: &str = "\

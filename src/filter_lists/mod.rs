@@ -6,7 +6,7 @@
 //!
 //! * `entry`: one line of a list to the URLs that it covers.
 //! * `word`: one line of a list of words, and the words of all lists.
-//! * `text`: a whole list, line by line.
+//! * `text`: a whole list, line by line, and `condition`: its conditions.
 //! * `format`: the rows of a compiled file, each encoder next to its decoder.
 //! * `compile`: reads lists, and compiles them: `entries` sorts theirs, `builder` encodes them into
 //!   sections, and `compiled` writes these.
@@ -22,6 +22,8 @@ mod builder;
 mod compile;
 #[cfg(feature = "filter-lists")]
 mod compiled;
+#[cfg(feature = "filter-lists")]
+mod condition;
 mod decision;
 #[cfg(feature = "filter-lists")]
 mod decompile;

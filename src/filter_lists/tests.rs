@@ -78,6 +78,7 @@ fn short_name(reason: NotAnEntry) -> &'static str {
         NotAnEntry::PortZero => "port 0",
         NotAnEntry::LongPath => "long path",
         NotAnEntry::OneLabel => "one label",
+        NotAnEntry::Condition => "condition",
         NotAnEntry::WordCharacter => "word character",
         NotAnEntry::NotAscii => "not ASCII",
         NotAnEntry::SubstringBound => "bound",
@@ -331,6 +332,18 @@ fn a_report_counts_each_kind_of_line() {
     let lines: Vec<u64> = report.examples.iter().map(|example| example.line).collect();
     assert_eq!(lines, [6, 7, 8]);
     assert_eq!(report.examples[0].text, "0.0.0.0 com b.example");
+}
+
+#[test]
+fn lines_of_a_condition_that_does_not_hold_are_counted() {
+    let text = "a.example\n!#if env_firefox\n! note\nb.example\n@@c.example\nnot an entry\n!#else\n\
+                d.example\n!#endif\ne.example\n";
+    let report = report_of(text.as_bytes());
+    assert_eq!((report.entries, report.exceptions), (3, 0));
+    assert_eq!((report.lines, report.blank_lines), (10, 4));
+    let reasons: Vec<_> = report.not_entries.into_iter().collect();
+    assert_eq!(reasons, [(NotAnEntry::Condition, 3)]);
+    assert_eq!(report.examples[0].text, "b.example");
 }
 
 /// A project publishes the same domains in these forms, each with comments of its kind.

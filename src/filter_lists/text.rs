@@ -1,5 +1,6 @@
 //! Reads a whole filter list, line by line in bounded memory, and counts what it holds.
 
+use super::condition::Conditions;
 use super::entry::{Entry, EntryOptions, NotAnEntry, ParsedLine, Scratch, parse_line};
 use super::word::{WordKind, parse_word};
 use crate::bytes::{is_invisible, is_white_space, trim};
@@ -17,7 +18,7 @@ pub(super) const PART_SIZE: usize = 256 << 10;
 /// The parts that are in memory per worker, so that none waits long for the last one.
 const PARTS_PER_WORKER: usize = 4;
 
-const BOM: &[u8] = "\u{feff}".as_bytes();
+pub(super) const BOM: &[u8] = "\u{feff}".as_bytes();
 
 /// The number of lines that a report shows as examples.
 const MAX_EXAMPLES: usize = 5;
@@ -78,10 +79,24 @@ pub(super) fn read_entries<T: Default + Send>(
     found: impl Fn(Entry<'_>, &mut T) + Sync,
     append: impl FnMut(T),
 ) -> io::Result<()> {
-    let parse = |part: &[u8], report: &mut ListReport| {
+    let parse = |part: &ListPart, report: &mut ListReport| {
         let mut scratch = Scratch::default();
         let mut entries = T::default();
-        parse_lines(part, report, |text, report| {
+        let mut conditions = part.conditions;
+        parse_lines(&part.text, report, |text, report| {
+            if conditions.read(text) {
+                return ParsedLine::default();
+            }
+            if !conditions.hold() {
+                let mut parsed = parse_line(text, options, &mut scratch, &mut |_: Entry<'_>| {});
+                if parsed != ParsedLine::default() {
+                    parsed = ParsedLine {
+                        defect: Some(NotAnEntry::Condition),
+                        ..ParsedLine::default()
+                    };
+                }
+                return parsed;
+            }
             let exceptions = &mut report.exceptions;
             parse_line(text, options, &mut scratch, &mut |entry: Entry<'_>| {
                 *exceptions += u64::from(entry.is_exception && !entry.is_cancellation);
@@ -101,10 +116,10 @@ pub(super) fn read_words<T: Default + Send>(
     found: impl Fn(&[u8], &mut T) + Sync,
     append: impl FnMut(T),
 ) -> io::Result<()> {
-    let parse = |part: &[u8], report: &mut ListReport| {
+    let parse = |part: &ListPart, report: &mut ListReport| {
         let mut word = Vec::new();
         let mut words = T::default();
-        parse_lines(part, report, |text, _| {
+        parse_lines(&part.text, report, |text, _| {
             let parsed = parse_word(text, kind, &mut word);
             if parsed.entries > 0 {
                 found(&word, &mut words);
@@ -120,7 +135,7 @@ pub(super) fn read_words<T: Default + Send>(
 fn read_parts<T: Send>(
     reader: impl BufRead,
     report: &mut ListReport,
-    parse: impl Fn(&[u8], &mut ListReport) -> T + Sync,
+    parse: impl Fn(&ListPart, &mut ListReport) -> T + Sync,
     mut append: impl FnMut(T),
 ) -> io::Result<()> {
     let mut parts = ListParts::new(reader);
@@ -245,12 +260,21 @@ fn printable_start(text: &[u8]) -> String {
     shown
 }
 
+/// A part of a list, of whole lines.
+struct ListPart {
+    text: Vec<u8>,
+    /// The conditions around its first line.
+    conditions: Conditions,
+}
+
 /// Reads a list in parts of whole lines. The last line of a read may be incomplete: it is held until
 /// its end is read. Of a line that is too long, `MAX_LINE + 1` bytes are held, which tell that.
 struct ListParts<R> {
     reader: R,
     /// The start of a line.
     held: Vec<u8>,
+    /// The conditions around the next line.
+    conditions: Conditions,
 }
 
 impl<R: BufRead> ListParts<R> {
@@ -258,11 +282,12 @@ impl<R: BufRead> ListParts<R> {
         Self {
             reader,
             held: Vec::new(),
+            conditions: Conditions::default(),
         }
     }
 
     /// The next part, which is not empty; `None` at the end. Text after the last LF is a line.
-    fn next_part(&mut self) -> io::Result<Option<Vec<u8>>> {
+    fn next_part(&mut self) -> io::Result<Option<ListPart>> {
         loop {
             let read = match self.reader.fill_buf() {
                 Ok(read) => &read[..read.len().min(PART_SIZE)],
@@ -281,13 +306,15 @@ impl<R: BufRead> ListParts<R> {
             let room = (MAX_LINE + 1).saturating_sub(self.held.len());
             self.held.extend_from_slice(&start[..start.len().min(room)]);
             self.reader.consume(used);
-            let Some(part) = part else {
+            let Some(text) = part else {
                 continue;
             };
-            if part.is_empty() {
+            if text.is_empty() {
                 return Ok(None);
             }
-            return Ok(Some(part));
+            let conditions = self.conditions;
+            self.conditions.read_lines(&text);
+            return Ok(Some(ListPart { text, conditions }));
         }
     }
 }
@@ -302,17 +329,20 @@ mod tests {
         let long = io::repeat(b'x').take(1 << 30);
         let text = long.chain(b"\na.example".as_slice());
         let mut parts = ListParts::new(BufReader::with_capacity(1 << 20, text));
-        let part = parts.next_part().unwrap().unwrap();
+        let part = parts.next_part().unwrap().unwrap().text;
         assert_eq!(part.len(), MAX_LINE + 2);
         assert!(part.capacity() <= 2 * (MAX_LINE + PART_SIZE));
-        assert_eq!(parts.next_part().unwrap().unwrap(), b"a.example");
-        assert_eq!(parts.next_part().unwrap(), None);
+        assert_eq!(parts.next_part().unwrap().unwrap().text, b"a.example");
+        assert!(parts.next_part().unwrap().is_none());
     }
 
     /// Parts begin and end anywhere in these lines, at the start of a list too.
     #[test]
     fn parts_are_the_lines_of_the_list() {
-        let text = "\u{feff}a.example\n\nb c\n\u{feff}d.example\r\n@@e.example\n\n#".as_bytes();
+        let text =
+            "\u{feff}a.example\n\nb c\n\u{feff}d.example\r\n@@e.example\n!#if x\nf.example\n\
+                    !#endif\ng.example\n\n#"
+                .as_bytes();
         for len in 0..=text.len() {
             let mut whole = None;
             for capacity in [1, 2, 3, 5, 8, 64] {
