@@ -246,7 +246,7 @@ proptest! {
 #[test]
 fn listed_changes_are_of_paths_that_urls_can_have() {
     // White space at the end of a URL is not part of its path, so `/$ ` is not an example.
-    let body = "user-agent: a\ndisallow: $ *\n";
+    let body = "user-agent: a\ndisalow: /$ *\n";
     assert_listed_changes(body);
     let fixed = mended(body, true);
     assert_eq!(fixed.verdict_changes[0].path, "/$ x");

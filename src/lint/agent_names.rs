@@ -8,21 +8,21 @@ use crate::crawlers::spelling::{begins_crawler, close_crawler, crawlers_of};
 use crate::lint::agents::value_of;
 use crate::lint::code::{Code, MendedPart};
 use crate::lint::edits::{LineEdit, LineFix};
+use crate::lint::fields::InexactLines;
 use crate::lint::finding::{FindingCollector, FindingTexts, quote};
 use crate::lint::patterns::stripped;
 use crate::lint::unsettled::UnsettledName;
-use crate::profile::Profile;
-use crate::robots::{AgentLine, Group, RobotsRef, field};
+use crate::robots::{AgentLine, Group, RobotsRef};
 use bstr::ByteSlice;
 use std::collections::HashSet;
 
 /// Checks the names of all user-agent lines. Returns those that are probably meant otherwise.
 ///
-/// `misspelt` are lines with a misspelt field. The name may be in the field, as in
-/// `User-agent GPTBot:`, so no name is missed there.
+/// The name may be in a misspelt field, as in `User-agent GPTBot:`, so no name is missed there. A
+/// line with several fields has a name that is not written whole.
 pub(super) fn check(
     robots: &RobotsRef<'_>,
-    misspelt: &HashSet<u32>,
+    inexact: &InexactLines,
     findings: &mut FindingCollector,
 ) -> Vec<UnsettledName> {
     let mut unknown = UnknownNames::default();
@@ -30,7 +30,10 @@ pub(super) fn check(
     for (index, group) in robots.groups().iter().enumerate() {
         let names = names_of_group(group);
         for agent in group.agents() {
-            if value_of(agent).is_empty() && misspelt.contains(&agent.line()) {
+            let is_misspelt = inexact.all.contains(&agent.line());
+            if (value_of(agent).is_empty() && is_misspelt)
+                || inexact.several.contains(&agent.line())
+            {
                 continue;
             }
             let suggested = check_name(agent, &names, &mut unknown, findings);
@@ -97,9 +100,6 @@ fn check_name<'a>(
         return None;
     }
     let remedy = NameRemedy::new(agent, value);
-    if remedy.adds_lines {
-        findings.leave_open(agent.line(), MendedPart::File);
-    }
     let is_settled = remedy.fix.as_ref().is_some_and(|fix| fix.is_safe);
     findings.add_fixable(agent.line(), Code::AgentName, || FindingTexts {
         message: describe_name(agent, value),
@@ -241,8 +241,8 @@ fn add_operator(
     });
 }
 
-/// Names as a list: `a`, `b` and 3 more.
-fn list(names: impl Iterator<Item = String>) -> String {
+/// Texts as a list: `a`, `b` and 3 more.
+pub(super) fn list(names: impl Iterator<Item = String>) -> String {
     let names: Vec<String> = names.collect();
     match &names[..] {
         [all @ .., last] if names.len() <= MAX_LISTED && !all.is_empty() => {
@@ -337,8 +337,6 @@ struct NameRemedy {
     fix: Option<LineFix>,
     /// The names in it, in lower case.
     suggested: Vec<Vec<u8>>,
-    /// It has lines with other fields.
-    adds_lines: bool,
 }
 
 impl NameRemedy {
@@ -348,12 +346,12 @@ impl NameRemedy {
         if agent.is_global() {
             return Self::global(agent, value);
         }
-        if let Some(name) = stripped(value).filter(|name| is_name(name)) {
+        let plain = stripped(value).or_else(|| without_sign(value));
+        if let Some(name) = plain.filter(|name| is_name(name)) {
             return Self {
                 help: format!("write `User-agent: {name}`"),
                 suggested: vec![name.to_ascii_lowercase().into_bytes()],
                 fix: Some(rename(agent, value, name)),
-                adds_lines: false,
             };
         }
         if let Some(names) = listed_names(value) {
@@ -364,7 +362,6 @@ impl NameRemedy {
                     .iter()
                     .map(|name| name.to_ascii_lowercase().into_bytes())
                     .collect(),
-                adds_lines: false,
             };
         }
         if let Some(names) = names_with_slashes(value) {
@@ -378,7 +375,6 @@ impl NameRemedy {
                     .iter()
                     .map(|name| name.to_ascii_lowercase().into_bytes())
                     .collect(),
-                adds_lines: false,
             };
         }
         let help = if value.contains(&b',') {
@@ -400,34 +396,20 @@ impl NameRemedy {
             help: help.to_owned(),
             fix: None,
             suggested: Vec::new(),
-            adds_lines: false,
         }
     }
 
-    /// `*` with further text, which may be a rule that lost its line end.
+    /// `*` with further text. Nothing that an author wrote is deleted.
     fn global(agent: &AgentLine<'_>, value: &[u8]) -> Self {
-        let rest = String::from_utf8_lossy(trim(&value[1..]));
-        let is_field =
-            rest.contains(':') && field::split(rest.as_bytes(), Profile::Google).is_some();
-        let fix = match (is_field, rest.is_empty()) {
-            // The start of a rule in a line of its own; a further field in it has a finding then.
-            (true, _) => LineFix::new(false, value_edit(agent, value, format!("*\n{rest}"))),
-            // Nothing that an author wrote is deleted.
-            (false, false) => rename(agent, value, format!("* # {rest}")),
-            (false, true) => rename(agent, value, "*".to_owned()),
-        };
-        let help = match is_field {
-            true => format!(
-                "write `User-agent: *`, and {} below it",
-                quote(rest.as_bytes())
-            ),
-            false => "write `User-agent: *`".to_owned(),
-        };
+        let rest = std::str::from_utf8(trim(&value[1..])).ok();
+        let name = rest.map(|rest| match rest {
+            "" => "*".to_owned(),
+            _ => format!("* # {rest}"),
+        });
         Self {
-            help,
-            fix: (!rest.contains(char::REPLACEMENT_CHARACTER)).then_some(fix),
+            help: "write `User-agent: *`".to_owned(),
+            fix: name.map(|name| rename(agent, value, name)),
             suggested: Vec::new(),
-            adds_lines: is_field,
         }
     }
 
@@ -448,7 +430,13 @@ impl NameRemedy {
             (true, Err(_)) => None,
         };
         let mut help = format!("write `User-agent: {}`", known.token);
-        if has_words {
+        // An address and the end of a domain are not names.
+        let mut words = rest.fields_with(is_white_space);
+        let may_be_name = |word: &[u8]| {
+            let word = word.strip_prefix(b"/").unwrap_or(word);
+            std::str::from_utf8(word).is_ok_and(|word| !word.is_empty() && is_name(word))
+        };
+        if has_words && words.any(may_be_name) {
             help += &format!(
                 ", and a user-agent line for {} if it is a name",
                 quote(second.unwrap_or(rest))
@@ -458,15 +446,17 @@ impl NameRemedy {
             help,
             fix: name.map(|name| rename(agent, value, name)),
             suggested: vec![known.token.to_ascii_lowercase().into_bytes()],
-            adds_lines: false,
         }
     }
 }
 
 /// The advice to write a line for each of these names.
 pub(super) fn one_line_each(names: &[&str]) -> String {
-    let lines = names.iter().map(|name| format!("`User-agent: {name}`"));
-    format!("write {}, each on a line of its own", list(lines))
+    let lines = list(names.iter().map(|name| format!("`User-agent: {name}`")));
+    match names.len() {
+        1 => format!("write {lines}"),
+        _ => format!("write {lines}, each on a line of its own"),
+    }
 }
 
 /// Whether a word after a name is a version or punctuation, such as `v.2.2` and `+`.
@@ -479,6 +469,13 @@ fn is_version_word(word: &[u8]) -> bool {
     let letters = word.iter().filter(|byte| byte.is_ascii_alphabetic());
     let has_digit = word.iter().any(u8::is_ascii_digit);
     word.is_ascii() && (letters.count() == 0 || has_digit)
+}
+
+/// A value without the signs before it, as in `User-agent: = *`, if it has any.
+fn without_sign(value: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(value).ok()?;
+    let name = text.trim_start_matches(|c| ":=->".contains(c) || is_white_space(c));
+    (name.len() < text.len() && !name.is_empty()).then(|| name.to_owned())
 }
 
 /// Whether a text is `*`, a product token, or the name of a crawler in the registry.
@@ -494,13 +491,16 @@ fn names_with_slashes(value: &[u8]) -> Option<Vec<&str>> {
     (names.len() > 1 && names.iter().all(is_known)).then_some(names)
 }
 
-/// The names in a list with commas, semicolons or blanks; `None` if one of them is not a product
+/// What separates names in a list, besides blanks.
+const LIST_MARKS: [char; 3] = [',', ';', '|'];
+
+/// The names in a list with commas, semicolons, bars or blanks; `None` if one of them is not a product
 /// token or `*`. Words with blanks between them are a list only if all are names of crawlers.
 pub(super) fn listed_names(value: &[u8]) -> Option<Vec<&str>> {
     let text = std::str::from_utf8(value).ok()?;
-    let is_marked = text.contains([',', ';']);
+    let is_marked = text.contains(LIST_MARKS);
     let names: Vec<&str> = match is_marked {
-        true => text.split([',', ';']).map(str::trim).collect(),
+        true => text.split(LIST_MARKS).map(str::trim).collect(),
         false => text.split(is_white_space).collect(),
     };
     let names: Vec<&str> = names.into_iter().filter(|name| !name.is_empty()).collect();

@@ -6,7 +6,7 @@ use crate::lint::finding::{FindingCollector, FindingTexts, quote};
 use crate::lint::unsettled::UnsettledName;
 use crate::profile::Profile;
 use crate::robots::{AgentLine, Group, RobotsRef, field};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Fields that belong to a group without being rules.
 pub(super) const GROUP_FIELDS: &[&str] = &[
@@ -17,11 +17,12 @@ pub(super) const GROUP_FIELDS: &[&str] = &[
     "content-usage",
 ];
 
-/// Checks all groups. `blank_lines` are the numbers of blank lines, sorted, and `unsettled` the
-/// names that are probably meant otherwise.
+/// Checks all groups. `blank_lines` are the numbers of blank lines, sorted, `several` the lines with
+/// several fields, and `unsettled` the names that are probably meant otherwise.
 pub(super) fn check(
     robots: &RobotsRef<'_>,
     blank_lines: &[u32],
+    several: &HashSet<u32>,
     unsettled: &[UnsettledName],
     findings: &mut FindingCollector,
 ) {
@@ -30,7 +31,10 @@ pub(super) fn check(
         let mut is_joined = false;
         for pair in group.agents().windows(2) {
             let [previous, next] = [&pair[0], &pair[1]].map(AgentLine::line);
-            if let Some(separator) = separator(robots, blank_lines, previous, next) {
+            // The rule that ends the list may be in the earlier line.
+            if several.contains(&previous) {
+                is_joined = true;
+            } else if let Some(separator) = separator(robots, blank_lines, previous, next) {
                 is_joined = true;
                 add_joined_groups(previous, next, &separator, findings);
             }

@@ -215,6 +215,8 @@ codes! {
         "Neither RFC 9309 nor a known extension has the field.";
     MisspeltField "misspelt-field" Error Partly Either File
         "The field is a misspelling of a known one, or has invisible characters.";
+    SeveralFields "several-fields" Error Yes Unsafe File
+        "The line has several fields, and parsers read the first only.";
     OutsideGroup "outside-group" Error Yes No File
         "The line precedes the first user-agent line, so it applies to nobody.";
     EmptyAgent "empty-agent" Error Yes No File
@@ -245,7 +247,7 @@ codes! {
     LeadingStar "leading-star" Note Yes Unsafe Rules
         "The path begins with *, and RFC 9309 has a / there.";
     DoubleSlash "double-slash" Note Yes No Rules
-        "The path // matches only paths that begin with two slashes.";
+        "The path begins with //, so it matches only paths that begin with two slashes.";
     FullUrl "full-url" Error Yes No Rules "The path is a whole URL, so it matches nothing.";
     SpaceInPattern "space-in-pattern" Warning Yes No Rules
         "The path has a blank, which no URL has.";

@@ -9,6 +9,7 @@ use crate::lint::code::{Code, MendedPart};
 use crate::lint::edits::{LineEdit, LineFix};
 use crate::lint::finding::{FindingCollector, FindingTexts, quote};
 use crate::lint::patterns::QUOTES;
+use crate::lint::several_fields;
 use crate::profile::Profile;
 use crate::robots::field::{self, RobotsField};
 use crate::robots::line::NumberedLines;
@@ -33,11 +34,13 @@ const NAMES: &[&str] = &[
 /// Lines whose field not every parser reads.
 #[derive(Debug, Default)]
 pub(super) struct InexactLines {
-    /// Lines without a colon. Their values are not checked further: they are not what the author
-    /// meant.
-    pub without_colon: HashSet<u32>,
-    /// Lines without a colon, and lines with a misspelt field that Google's parser accepts. Other
-    /// parsers ignore both, so such a rule makes no other rule superfluous.
+    /// Lines with several fields.
+    pub several: HashSet<u32>,
+    /// Those, and lines without a colon. Their values are not checked further: they are not what
+    /// the author meant.
+    pub unread_values: HashSet<u32>,
+    /// Those, and lines with a misspelt field that Google's parser accepts. Other parsers ignore
+    /// some of them, so such a rule makes no other rule superfluous.
     pub all: HashSet<u32>,
 }
 
@@ -65,7 +68,7 @@ pub(super) fn check(body: &[u8], findings: &mut FindingCollector) -> InexactLine
         // Some parsers accept lines without a colon or with a misspelt field, others ignore them.
         // So no later check relies on these lines.
         if let Some(wide) = WideColon::find(line.text) {
-            inexact.without_colon.insert(line.number);
+            inexact.unread_values.insert(line.number);
             inexact.all.insert(line.number);
             wide.add_finding(line.number, line.text, findings);
             continue;
@@ -74,7 +77,7 @@ pub(super) fn check(body: &[u8], findings: &mut FindingCollector) -> InexactLine
             continue;
         }
         if lacks_colon(line.text) {
-            inexact.without_colon.insert(line.number);
+            inexact.unread_values.insert(line.number);
             inexact.all.insert(line.number);
             add_missing_colon(
                 line.number,
@@ -83,6 +86,12 @@ pub(super) fn check(body: &[u8], findings: &mut FindingCollector) -> InexactLine
                 *has_fields.get_or_insert_with(|| has_field(body)),
                 findings,
             );
+        } else if let Some(split) = split
+            && several_fields::check(line.number, line.text, split, findings)
+        {
+            inexact.several.insert(line.number);
+            inexact.unread_values.insert(line.number);
+            inexact.all.insert(line.number);
         } else if check_key(
             line.number,
             line.text,
@@ -357,8 +366,11 @@ fn add_missing_colon(
     // Profile `Rfc9309` starts to read the line of a rule or group once it has its colon.
     let is_safe = matches!(accepted, Some(RobotsField::Other(_)));
     findings.add_fixable(line, Code::MissingColon, || {
-        let word = first_word(text);
-        let rest = trim(&text[word.len()..]);
+        let ColonlessLine {
+            word,
+            sign,
+            value: rest,
+        } = ColonlessLine::new(text);
         let Some(name) = field_named(word) else {
             let message = format!("{} has no colon, so parsers ignore the line", quote(text));
             let help = match text {
@@ -399,8 +411,27 @@ fn add_missing_colon(
             _ => format!("write `{name}: {value}`"),
         };
         let is_value = fits_field(name, rest);
+        let message = match sign {
+            b"" => format!("{} has no colon after its field: {effect}", quote(text)),
+            _ => format!(
+                "{} has {} in place of a colon: {effect}",
+                quote(text),
+                quote(sign)
+            ),
+        };
+        if !sign.is_empty() {
+            return FindingTexts {
+                message,
+                help,
+                fix: is_value.then(|| {
+                    let range = 0..text.len() - rest.len();
+                    let by = format!("{name}: ");
+                    LineFix::new(false, LineEdit::Text { line, range, by })
+                }),
+            };
+        }
         FindingTexts {
-            message: format!("{} has no colon after its field: {effect}", quote(text)),
+            message,
             help,
             fix: (is_value || (is_accepted && !has_colon)).then(|| {
                 // A right spelling stays, in any case of its letters.
@@ -420,6 +451,45 @@ fn add_missing_colon(
             }),
         }
     });
+}
+
+/// Signs that authors write in place of a colon, as in `User-agent = *`.
+const SIGNS: &str = "=;,.-";
+
+/// The parts of a line without a colon.
+struct ColonlessLine<'t> {
+    word: &'t [u8],
+    /// What stands in place of the colon; empty if nothing does.
+    sign: &'t [u8],
+    value: &'t [u8],
+}
+
+impl<'t> ColonlessLine<'t> {
+    fn new(text: &'t [u8]) -> Self {
+        let first = first_word(text);
+        // The sign is within the first word, at its end, or a word of its own.
+        let word = match first.find_byte(b'=') {
+            Some(at) => &first[..at],
+            None => first.trim_end_with(|c| SIGNS.contains(c)),
+        };
+        let rest = trim(&text[word.len()..]);
+        let is_sign = |byte: &&u8| SIGNS.contains(char::from(**byte));
+        let (sign, value) = rest.split_at(rest.iter().take_while(is_sign).count());
+        // A value may begin so: `Disallow .pdf` has no sign.
+        let is_apart = value.chars().next().is_none_or(is_white_space);
+        match !sign.is_empty() && (is_apart || sign.starts_with(b"=")) {
+            true => Self {
+                word,
+                sign,
+                value: trim(value),
+            },
+            false => Self {
+                word: first,
+                sign: b"",
+                value: trim(&text[first.len()..]),
+            },
+        }
+    }
 }
 
 /// Whether a text can be the value of a field, and not the words of a sentence that begins with the

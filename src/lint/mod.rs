@@ -8,6 +8,7 @@
 //!
 //! * `body`: the file and its bytes
 //! * `fields`: the fields of lines
+//! * `several_fields`: lines with several fields
 //! * `agent_names`: the names in user-agent lines
 //! * `agents`: groups
 //! * `global_rules`: groups that replace rules of `*`
@@ -44,6 +45,7 @@ mod preferences;
 mod profiles;
 mod readings;
 mod rule_sets;
+mod several_fields;
 mod surprises;
 #[cfg(target_pointer_width = "64")]
 mod survey;

@@ -1,7 +1,7 @@
 //! Checks of the path of a single rule.
 
-use crate::bytes::{is_invisible, is_white_space};
-use crate::lint::code::{Code, MendedPart};
+use crate::bytes::{is_invisible, is_white_space, trim_start};
+use crate::lint::code::Code;
 use crate::lint::edits::{LineEdit, LineFix};
 use crate::lint::finding::{FindingCollector, FindingTexts, quote};
 use crate::profile::Profile;
@@ -59,15 +59,15 @@ fn check_rule(rule: &Rule<'_>, group: &Group<'_>, is_cut: bool, findings: &mut F
         });
     } else if !value.starts_with(b"/") && !value.starts_with(b"*") {
         findings.add_fixable(line, Code::NoLeadingSlash, || {
-            let message = format!(
-                "the path {} begins with neither / nor *, so it matches nothing",
-                quote(value)
-            );
+            let remedy = RelativeRemedy::of(value);
             let value_at = rule.text().len() - value.len();
             FindingTexts {
-                message,
-                help: remedy_of_relative(value),
-                fix: start_of_relative(value).map(|StartEdit { skipped, start }| {
+                message: format!(
+                    "the path {} begins with neither / nor *, so it matches nothing",
+                    quote(value)
+                ),
+                help: remedy.help,
+                fix: remedy.start.map(|StartEdit { skipped, start }| {
                     let edit = LineEdit::Text {
                         line,
                         range: value_at..value_at + skipped,
@@ -193,36 +193,38 @@ fn check_start(rule: &Rule<'_>, value: &[u8], is_alone: bool, findings: &mut Fin
                 fix: (!is_segment && !is_for_all).then(|| LineFix::new(false, edit)),
             }
         });
-    } else if value == b"//" {
+    } else if value.starts_with(b"//") {
         findings.add(line, Code::DoubleSlash, || {
+            let path = value.trim_start_with(|c| c == '/');
             // Among other rules, `/` would close or open all that they leave.
-            let help = match is_alone {
-                true => "write `/` for all paths, or remove the line",
-                false => "remove the line, unless URLs of the site have two slashes there",
+            let is_for_all = path.iter().all(|byte| b"*$".contains(byte));
+            let help = match (is_for_all, is_alone) {
+                (true, true) => "write `/` for all paths, or remove the line".to_owned(),
+                (true, false) => {
+                    "remove the line, unless URLs of the site have two slashes there".to_owned()
+                }
+                _ if is_host(path) => {
+                    "write the path alone, in the robots.txt of that host".to_owned()
+                }
+                _ => format!(
+                    "write {}, unless URLs of the site have two slashes there",
+                    quote_after("/", path)
+                ),
             };
-            (
-                "the path `//` matches only paths that begin with two slashes".to_owned(),
-                help.to_owned(),
-            )
+            let message = format!(
+                "the path {} matches only paths that begin with two slashes",
+                quote(value)
+            );
+            (message, help)
         });
     }
 }
 
-/// What to write instead of a path without a slash at its start.
-fn remedy_of_relative(value: &[u8]) -> String {
-    if is_host(value) {
-        return "write the path alone, in the robots.txt of that host".to_owned();
-    }
-    match start_of_relative(value) {
-        Some(StartEdit { skipped, start }) => {
-            format!("write {}", quote_after(start, &value[skipped..]))
-        }
-        None => format!(
-            "write {} for a file extension, or {} for a path",
-            quote_after("/*", value),
-            quote_after("/", value)
-        ),
-    }
+/// What to write in place of a path without a slash at its start.
+struct RelativeRemedy {
+    help: String,
+    /// The edit, if the path has one that its author probably meant.
+    start: Option<StartEdit>,
 }
 
 /// Another start for a path.
@@ -232,27 +234,98 @@ struct StartEdit {
     start: &'static str,
 }
 
-/// The start that a path without a slash probably lacks. `None` for a host and for a file extension,
-/// which may be a path.
-fn start_of_relative(value: &[u8]) -> Option<StartEdit> {
-    if is_host(value) || is_extension(value) {
-        return None;
+impl RelativeRemedy {
+    fn of(value: &[u8]) -> Self {
+        let begin = |skipped, start| Self {
+            help: format!("write {}", quote_after(start, &value[skipped..])),
+            start: Some(StartEdit { skipped, start }),
+        };
+        let advise = |help: &str| Self {
+            help: help.to_owned(),
+            start: None,
+        };
+        if let Some(skipped) = sign_before_path(value) {
+            return begin(skipped, "");
+        }
+        if is_host(value) || begins_as_url(value) {
+            return advise("write the path alone, in the robots.txt of that host");
+        }
+        // The start of a regular expression of which nothing else is one.
+        let rest = value.trim_start_with(|c| c == '^');
+        if is_expression(rest) {
+            return advise("write a path that begins with /, with * for any run of characters");
+        }
+        if value.chars().any(is_white_space) {
+            return advise("write a path that begins with /, one per line, and `%20` for a blank");
+        }
+        if is_extension(value) {
+            return advise(&format!(
+                "write {} for a file extension, or {} for a path",
+                quote_after("/*", value),
+                quote_after("/", value)
+            ));
+        }
+        if value.starts_with(b"?") || value.starts_with(b"&") {
+            return begin(0, "/*");
+        }
+        // A parameter may be the first of a query or a later one.
+        if is_parameter(value) {
+            return advise(&format!(
+                "write {} and {} for a parameter of a query",
+                quote_after("/*?", value),
+                quote_after("/*&", value)
+            ));
+        }
+        // `./a`, `../a` and `\a` are paths of a file system.
+        let rest = [b"./".as_slice(), b"../", b"\\"]
+            .iter()
+            .find_map(|start| rest.strip_prefix(*start))
+            .unwrap_or(rest);
+        let rest = rest.strip_prefix(b"/").unwrap_or(rest);
+        if rest.contains(&b'\\') {
+            return advise("write a path that begins with /, and / in place of each backslash");
+        }
+        begin(value.len() - rest.len(), "/")
     }
-    if value.starts_with(b"?") {
-        let start = "/*";
-        return Some(StartEdit { skipped: 0, start });
-    }
-    // The starts of regular expressions and of relative paths.
-    let rest = value.trim_start_with(|c| c == '^');
-    let rest = rest
-        .strip_prefix(b"./")
-        .or_else(|| rest.strip_prefix(b"../"))
-        .unwrap_or(rest);
-    let rest = rest.strip_prefix(b"/").unwrap_or(rest);
-    Some(StartEdit {
-        skipped: value.len() - rest.len(),
-        start: "/",
+}
+
+/// The length of the signs and blanks before a path, as in `Disallow:: /a` and `Disallow: = /a`.
+fn sign_before_path(value: &[u8]) -> Option<usize> {
+    let rest = value.trim_start_with(|c| ":=->".contains(c));
+    let path = trim_start(rest);
+    let is_path = path.starts_with(b"/") || path.starts_with(b"*");
+    (rest.len() < value.len() && is_path).then_some(value.len() - path.len())
+}
+
+/// Whether a path begins with the scheme of a URL, if not as one: `http:/a.example`.
+fn begins_as_url(value: &[u8]) -> bool {
+    [b"http".as_slice(), b"https"].iter().any(|scheme| {
+        let start = value.get(..scheme.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+            && (value[scheme.len()..].starts_with(b":")
+                || value[scheme.len()..]
+                    .to_ascii_lowercase()
+                    .starts_with(b"%3a"))
     })
+}
+
+/// Whether a path is a regular expression. A backslash before a letter separates folders.
+fn is_expression(value: &[u8]) -> bool {
+    value.starts_with(b".*")
+        || value.starts_with(b"(")
+        || [b"\\*".as_slice(), b"\\.", b"\\/", b"\\?"]
+            .iter()
+            .any(|escaped| value.contains_str(escaped))
+        || unsupported(value).is_some_and(|(_, help)| help == SPELL_OUT)
+}
+
+/// Whether a path is the name of a parameter of a query with a value, such as `sort=*`.
+fn is_parameter(value: &[u8]) -> bool {
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_[]%".contains(byte);
+    match value.find_byte(b'=') {
+        Some(at) => at > 0 && value[..at].iter().all(is_name),
+        None => false,
+    }
 }
 
 /// Quotes a text after a start.
@@ -260,12 +333,12 @@ fn quote_after(start: &str, rest: &[u8]) -> String {
     quote(&[start.as_bytes(), rest].concat())
 }
 
-/// Whether a path is a file extension, such as `.css` and `.pdf$`.
+/// Whether a path is a file extension, such as `.css`, `.pdf$` and `.js?`.
 fn is_extension(value: &[u8]) -> bool {
     let Some(name) = value.strip_prefix(b".") else {
         return false;
     };
-    let name = name.strip_suffix(b"$").unwrap_or(name);
+    let name = name.trim_end_with(|c| "$?*".contains(c));
     (1..=5).contains(&name.len()) && name.iter().all(u8::is_ascii_alphanumeric)
 }
 
@@ -340,11 +413,6 @@ fn path_of_url(value: &[u8]) -> Option<&[u8]> {
 fn check_characters(rule: &Rule<'_>, value: &[u8], findings: &mut FindingCollector) {
     let line = rule.line();
     if value.chars().any(is_white_space) {
-        // The second half of such a line may be a field that lost its line end.
-        let mut words = value.fields_with(is_white_space).skip(1);
-        if words.any(|word| field::split(word, Profile::Google).is_some()) {
-            findings.leave_open(line, MendedPart::File);
-        }
         findings.add(line, Code::SpaceInPattern, || {
             let message = format!("the path {} has a blank, and no URL has one", quote(value));
             (
@@ -433,6 +501,10 @@ fn check_wildcards(rule: &Rule<'_>, value: &[u8], findings: &mut FindingCollecto
     });
 }
 
+/// The remedy for a regular expression.
+const SPELL_OUT: &str =
+    "write the path with * and a final $ only, or one rule for each alternative";
+
 /// The construct that is mended by [`repeated_stars`].
 const DOUBLE_STAR: &str = "`**` means the same as `*`, but counts as longer";
 
@@ -455,9 +527,8 @@ fn repeated_stars(rule: &Rule<'_>, value: &[u8]) -> Vec<LineEdit> {
 fn unsupported(value: &[u8]) -> Option<(&'static str, &'static str)> {
     // The most telling constructs come first: a class or a group may contain any of the later ones.
     let body = value.strip_suffix(b"$").unwrap_or(value);
-    let spell_out = "write the path with * and a final $ only, or one rule for each alternative";
     if has_class(value) {
-        return Some(("`[...]` is not a set of characters", spell_out));
+        return Some(("`[...]` is not a set of characters", SPELL_OUT));
     }
     if value
         .iter()
@@ -474,7 +545,7 @@ fn unsupported(value: &[u8]) -> Option<(&'static str, &'static str)> {
         || has_repeated_dot(value)
         || is_alternation(value)
     {
-        return Some(("a regular expression is read literally", spell_out));
+        return Some(("a regular expression is read literally", SPELL_OUT));
     }
     if has_early_end(body) {
         return Some((
@@ -594,6 +665,38 @@ mod tests {
             ),
             ("a.b.html", "write `/a.b.html`"),
             (
+                ".js?",
+                "write `/*.js?` for a file extension, or `/.js?` for a path",
+            ),
+            ("&sort=", "write `/*&sort=`"),
+            (
+                "utm_source=*",
+                "write `/*?utm_source=*` and `/*&utm_source=*` for a parameter of a query",
+            ),
+            (": /a", "write `/a`"),
+            ("= /a", "write `/a`"),
+            ("\\downloads", "write `/downloads`"),
+            (
+                "\\*/a/\\*",
+                "write a path that begins with /, with * for any run of characters",
+            ),
+            (
+                "\\a\\b",
+                "write a path that begins with /, and / in place of each backslash",
+            ),
+            (
+                ".*page=.*",
+                "write a path that begins with /, with * for any run of characters",
+            ),
+            (
+                "a page",
+                "write a path that begins with /, one per line, and `%20` for a blank",
+            ),
+            (
+                "http:/a.example/x",
+                "write the path alone, in the robots.txt of that host",
+            ),
+            (
                 ".com",
                 "write `/*.com` for a file extension, or `/.com` for a path",
             ),
@@ -606,7 +709,7 @@ mod tests {
                 "write the path alone, in the robots.txt of that host",
             ),
         ] {
-            assert_eq!(remedy_of_relative(path.as_bytes()), remedy, "{path}");
+            assert_eq!(RelativeRemedy::of(path.as_bytes()).help, remedy, "{path}");
         }
     }
 

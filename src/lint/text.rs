@@ -60,25 +60,25 @@ fn check_lines(body: &[u8], raw: &RawFacts, findings: &mut FindingCollector) {
     let rules = read_rules(&google, &rfc, &inexact.all);
     let before_groups = findings.len();
     let audiences = audiences(&google);
-    let names = agent_names::check(&google, &inexact.all, findings);
-    agents::check(&google, &raw.blank, &names, findings);
+    let names = agent_names::check(&google, &inexact, findings);
+    agents::check(&google, &raw.blank, &inexact.several, &names, findings);
     global_rules::check(&google, &rules, &audiences, findings);
-    patterns::check(&google, &inexact.without_colon, &raw.fragments, findings);
+    patterns::check(&google, &inexact.unread_values, &raw.fragments, findings);
     profiles::check(
         &google,
         &rfc,
         &rules,
         &audiences,
-        &inexact.without_colon,
+        &inexact.unread_values,
         findings,
     );
-    values::check(&google, &inexact.without_colon, findings);
+    values::check(&google, &inexact.unread_values, findings);
     preferences::check(
         &google,
         &rfc,
         &rules,
         &audiences,
-        &inexact.without_colon,
+        &inexact.unread_values,
         findings,
     );
     // Its help changes a rule, so it waits until other findings leave that rule alone.

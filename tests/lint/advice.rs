@@ -90,3 +90,56 @@ fn two_slashes_among_other_rules_are_not_said_to_mean_all_paths() {
     .unwrap();
     assert!(alone.contains("write `/`") && !among.contains("write `/`"));
 }
+
+/// The old help repeated what is wrong in the line, or called a rule a name.
+#[test]
+fn the_help_of_a_line_repeats_none_of_its_mistakes() {
+    for (line, code, expected) in [
+        (
+            "User-agent = *",
+            Code::MissingColon,
+            "write `User-agent: *`",
+        ),
+        ("Disallow - /a", Code::MissingColon, "write `Disallow: /a`"),
+        ("User-agent: = *", Code::AgentName, "write `User-agent: *`"),
+        ("Disallow:: /a", Code::NoLeadingSlash, "write `/a`"),
+        (
+            "User-agent: GPTBot Disallow: /",
+            Code::SeveralFields,
+            "write `User-agent: GPTBot` and `Disallow: /`, each on a line of its own",
+        ),
+        (
+            "Disallow: Sitemap: https://e.example/s",
+            Code::SeveralFields,
+            "write `Disallow:` and `Sitemap: https://e.example/s`, each on a line of its own",
+        ),
+        (
+            "User-agent: User-agent: *",
+            Code::SeveralFields,
+            "write `User-agent: *`",
+        ),
+        (
+            "User-agent: yandex.com",
+            Code::AgentName,
+            "write `User-agent: Yandex`",
+        ),
+        (
+            "User-agent: heritrix/3.3 +http://e.example",
+            Code::AgentName,
+            "write `User-agent: heritrix`",
+        ),
+        (
+            "User-agent: GPTBot;",
+            Code::AgentName,
+            "write `User-agent: GPTBot`",
+        ),
+        (
+            "Disallow: //a.example.com/",
+            Code::DoubleSlash,
+            "write the path alone, in the robots.txt of that host",
+        ),
+    ] {
+        let body = format!("User-agent: Bingbot\nDisallow: /b\n{line}\n");
+        assert_eq!(help(&body, code).as_deref(), Some(expected), "{line}");
+    }
+}
