@@ -1,5 +1,6 @@
 //! Checks of groups: repeated agents, user-agent lines that something separates, empty groups.
 
+use crate::lint::body::RawFacts;
 use crate::lint::code::Code;
 use crate::lint::edits::{LineEdit, LineFix};
 use crate::lint::finding::{FindingCollector, FindingTexts, quote};
@@ -17,11 +18,11 @@ pub(super) const GROUP_FIELDS: &[&str] = &[
     "content-usage",
 ];
 
-/// Checks all groups. `blank_lines` are the numbers of blank lines, sorted, `several` the lines with
-/// several fields, and `unsettled` the names that are probably meant otherwise.
+/// Checks all groups. `several` are the lines with several fields, and `unsettled` the names that are
+/// probably meant otherwise.
 pub(super) fn check(
     robots: &RobotsRef<'_>,
-    blank_lines: &[u32],
+    raw: &RawFacts,
     several: &HashSet<u32>,
     unsettled: &[UnsettledName],
     findings: &mut FindingCollector,
@@ -34,7 +35,7 @@ pub(super) fn check(
             // The rule that ends the list may be in the earlier line.
             if several.contains(&previous) {
                 is_joined = true;
-            } else if let Some(separator) = separator(robots, blank_lines, previous, next) {
+            } else if let Some(separator) = separator(robots, &raw.blank, previous, next) {
                 is_joined = true;
                 add_joined_groups(previous, next, &separator, findings);
             }
@@ -47,6 +48,9 @@ pub(super) fn check(
                 is_joined,
             };
             check_repetition(agent, here, &mut first_lines, findings);
+        }
+        if !raw.has_lone_return {
+            check_blank_lines(group, &raw.blank, findings);
         }
         // A group without rules may still be there for another field, such as a crawl delay.
         if group.rules().is_empty() && !has_group_fields(robots, index) {
@@ -62,6 +66,36 @@ pub(super) fn check(
             }
         }
     }
+}
+
+/// Reports blank lines between the user-agent lines of a group and its first rule.
+fn check_blank_lines(group: &Group<'_>, blank_lines: &[u32], findings: &mut FindingCollector) {
+    let (Some(agent), Some(rule)) = (group.agents().last(), group.rules().first()) else {
+        return;
+    };
+    let first = blank_lines.partition_point(|line| *line < agent.line());
+    let end = blank_lines.partition_point(|line| *line < rule.line());
+    let blank: &[u32] = blank_lines.get(first..end).unwrap_or_default();
+    let &[line, ref others @ ..] = blank else {
+        return;
+    };
+    findings.add_fixable(rule.line(), Code::BlankLine, || FindingTexts {
+        message: format!(
+            "the blank line {line} precedes the first rule of the group: parsers that follow the \
+             convention of 1994 end the group there, so its rules apply to no crawler"
+        ),
+        help: match others {
+            [] => "remove the blank line".to_owned(),
+            _ => "remove the blank lines above".to_owned(),
+        },
+        fix: Some(LineFix {
+            is_safe: true,
+            edits: blank
+                .iter()
+                .map(|line| LineEdit::Remove { line: *line })
+                .collect(),
+        }),
+    });
 }
 
 /// Reports a group without rules. `has_new_names` says whether no earlier group has one of its

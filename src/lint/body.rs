@@ -136,6 +136,8 @@ fn is_binary(body: &[u8]) -> bool {
 pub(super) struct RawFacts {
     /// The numbers of the blank lines, in order.
     pub blank: Vec<u32>,
+    /// A carriage return without a line feed ends a line, so a blank line may not be meant.
+    pub has_lone_return: bool,
     /// The lines whose path continues after a `#`.
     pub fragments: HashSet<u32>,
 }
@@ -181,7 +183,6 @@ pub(super) fn check_raw_lines(
     // One pass over the lines. Lone returns are reported once, because a file with one has many.
     let mark = bom_len(body);
     let unmarked = &body[mark..];
-    let mut has_lone_return = false;
     let mut facts = RawFacts::default();
     let mut lines = NumberedLines::new(body, false);
     while let Some(line) = lines.next_raw() {
@@ -189,8 +190,8 @@ pub(super) fn check_raw_lines(
             facts.blank.push(line.number);
         }
         let end = line.start + line.text.len();
-        if !has_lone_return && is_lone_return(unmarked, end) {
-            has_lone_return = true;
+        if !facts.has_lone_return && is_lone_return(unmarked, end) {
+            facts.has_lone_return = true;
             add_lone_return(line.number, body, findings);
         }
         check_length(&line, findings);

@@ -232,6 +232,8 @@ codes! {
         "The agent is named twice, so its groups apply together.";
     JoinedGroups "joined-groups" Warning Partly No NewGroup
         "A blank line or another field separates user-agent lines of one group.";
+    BlankLine "blank-line" Warning No Safe Nothing
+        "A blank line separates a user-agent line from its rules.";
     EmptyGroup "empty-group" Note Yes Safe Rules "The group has no rules, so it allows everything.";
     GroupReplacesGlobal "group-replaces-global" Note Yes No Nothing
         "Rules of * do not apply to the agents of the group, which has none for their paths.";

@@ -61,7 +61,7 @@ fn check_lines(body: &[u8], raw: &RawFacts, findings: &mut FindingCollector) {
     let before_groups = findings.len();
     let audiences = audiences(&google);
     let names = agent_names::check(&google, &inexact, findings);
-    agents::check(&google, &raw.blank, &inexact.several, &names, findings);
+    agents::check(&google, raw, &inexact.several, &names, findings);
     global_rules::check(&google, &rules, &audiences, findings);
     patterns::check(&google, &inexact.unread_values, &raw.fragments, findings);
     profiles::check(
