@@ -362,17 +362,7 @@ fn expand_directory(dir: &Path, quiet: bool, all: &mut Vec<PathBuf>) -> anyhow::
 /// dot; a marker matches only an explicit underscore. (The option of the `glob` crate for hidden
 /// files panics at names that are not UTF-8; without the option, the crate skips such names.)
 fn expand_glob(pattern: &str, all: &mut Vec<PathBuf>) -> anyhow::Result<()> {
-    // In the crate, `**` at the end matches directories only; in shells, files too.
-    let all_files = format!("{pattern}/*");
-    let matched = match pattern.ends_with("/**") || pattern == "**" {
-        true => &all_files,
-        false => pattern,
-    };
-    let matches = glob::glob_with(matched, glob::MatchOptions::new())
-        .with_context(|| format!("{pattern}: not a glob"))?;
-    let mut files = matches
-        .collect::<Result<Vec<PathBuf>, _>>()
-        .with_context(|| pattern.to_owned())?;
+    let mut files = matches(Path::new(pattern)).with_context(|| pattern.to_owned())?;
     let dots = count_components(Path::new(pattern), |name| begins_with(name, b'.'));
     let markers = count_components(Path::new(pattern), |name| {
         is_marker(name) || (begins_with(name, b'_') && name.to_str().is_some_and(has_wildcard))
@@ -388,7 +378,82 @@ fn expand_glob(pattern: &str, all: &mut Vec<PathBuf>) -> anyhow::Result<()> {
         );
     }
     files.sort();
+    // Several `**` match one file in several ways.
+    files.dedup();
     all.append(&mut files);
+    Ok(())
+}
+
+/// The paths that a pattern matches. The crate `glob` follows a link to a directory above it
+/// for ever, so `**` is expanded here: the rest of the pattern is matched in each directory.
+fn matches(pattern: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let parts: Vec<Component<'_>> = pattern.components().collect();
+    let Some(at) = parts.iter().position(|part| part.as_os_str() == "**") else {
+        // Only names that are UTF-8 get here.
+        let pattern = pattern.to_str().unwrap_or_default();
+        let paths = glob::glob_with(pattern, glob::MatchOptions::new()).context("not a glob")?;
+        return Ok(paths.collect::<Result<_, _>>()?);
+    };
+    let tops = match at {
+        0 => vec![PathBuf::new()],
+        _ => matches(&parts[..at].iter().collect::<PathBuf>())?,
+    };
+    // Several `**` in a row are one, and one at the end stands for all files.
+    let rest = parts[at..]
+        .iter()
+        .skip_while(|part| part.as_os_str() == "**");
+    let mut rest: PathBuf = rest.collect();
+    if rest.as_os_str().is_empty() {
+        rest.push("*");
+    }
+    let mut directories = Vec::new();
+    for top in tops.into_iter().filter(|top| in_place(top).is_dir()) {
+        let real = in_place(&top).canonicalize()?;
+        add_directories(top, real, &mut Vec::new(), &mut directories)?;
+    }
+    let mut found = Vec::new();
+    for directory in directories.iter().filter_map(|path| path.to_str()) {
+        let directory = glob::Pattern::escape(directory);
+        found.append(&mut matches(&Path::new(&directory).join(&rest))?);
+    }
+    Ok(found)
+}
+
+/// The path to read: no name is that of the working directory.
+fn in_place(path: &Path) -> &Path {
+    match path.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => path,
+    }
+}
+
+/// Appends a directory and all directories in it. Links are followed, but not to a directory that is
+/// one of those `above`: it would be in itself. `real` is the path without links.
+fn add_directories(
+    path: PathBuf,
+    real: PathBuf,
+    above: &mut Vec<PathBuf>,
+    all: &mut Vec<PathBuf>,
+) -> anyhow::Result<()> {
+    if above.contains(&real) {
+        return Ok(());
+    }
+    let shown = || in_place(&path).display().to_string();
+    above.push(real.clone());
+    for entry in std::fs::read_dir(in_place(&path)).with_context(shown)? {
+        let entry = entry.with_context(shown)?;
+        let below = path.join(entry.file_name());
+        if !below.is_dir() {
+            continue;
+        }
+        let real = match below.is_symlink() {
+            true => below.canonicalize().with_context(shown)?,
+            false => real.join(entry.file_name()),
+        };
+        add_directories(below, real, above, all)?;
+    }
+    above.pop();
+    all.push(path);
     Ok(())
 }
 

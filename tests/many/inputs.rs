@@ -51,6 +51,34 @@ fn inputs_are_expanded_in_order() {
     ran.says("crawl: reads the 2 files in it and skips 1 directory");
 }
 
+/// A link to a directory above it makes the tree endless.
+#[cfg(unix)]
+#[test]
+fn globs_follow_links_but_no_loops() {
+    use std::os::unix::fs::symlink;
+    let dir = lists_dir();
+    dir.write_list("other/4.txt");
+    symlink("..", dir.path("crawl/deep/up")).unwrap();
+    symlink(".", dir.path("crawl/deep/self")).unwrap();
+    symlink("../other", dir.path("crawl/other")).unwrap();
+    symlink("gone", dir.path("crawl/dangling")).unwrap();
+    let expected = [
+        "crawl/10.txt",
+        "crawl/2.txt",
+        "crawl/deep/3.txt",
+        "other/4.txt",
+    ];
+    for pattern in ["crawl/**/*.txt", "./crawl/**/**/*.txt"] {
+        assert_eq!(dir.taken(&[pattern], ""), expected, "{pattern}");
+    }
+    // A link that leads nowhere is a file that cannot be read.
+    dir.fails_as("filter -q -s web.rsieve -a FooBot cr*/** | crawl/dangling: No such file");
+    std::fs::remove_file(dir.path("crawl/dangling")).unwrap();
+    assert_eq!(dir.taken(&["cr*/**"], ""), expected);
+    dir.write_list("crawl/[x]/*.txt");
+    assert_eq!(dir.taken(&["crawl/**/[*].txt"], ""), ["crawl/[x]/*.txt"]);
+}
+
 /// The markers that Spark, Databricks, parquet-java and HDFS put beside the files of a data set, and
 /// the files of tasks that failed.
 #[test]
