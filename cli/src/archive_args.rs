@@ -4,7 +4,6 @@ use crate::figures::counts::counted_as;
 use crate::figures::escape::escape;
 use crate::help_text::{INPUT, RESOURCES};
 use crate::numbers::parse_size;
-use crate::option_guard::OptionGuard;
 use crate::stats_json::StatsArgs;
 use crate::stderr::print_line;
 use anyhow::{Context, bail};
@@ -64,19 +63,6 @@ impl ArchiveArgs {
         }
         Ok(dir.clone())
     }
-}
-
-/// A guard with the inputs, and the files of input directories.
-pub(crate) fn guard_inputs(inputs: &[PathBuf]) -> anyhow::Result<OptionGuard> {
-    let mut guard = OptionGuard::default().add_inputs("an input", inputs);
-    for dir in inputs.iter().filter(|input| input.is_dir()) {
-        let entries = std::fs::read_dir(dir).with_context(|| dir.display().to_string())?;
-        guard = guard.add_inputs(
-            "a file of an input directory",
-            entries.flatten().map(|entry| entry.path()),
-        );
-    }
-    Ok(guard)
 }
 
 /// Refuses standard output, and refuses to replace an archive of pages: it was probably meant as an

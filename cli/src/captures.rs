@@ -1,11 +1,10 @@
 //! `robosieve captures`: writes the captures of archives to one captures file.
 
-use crate::archive_args::{
-    ArchiveArgs, guard_inputs, joined, phase_name, refuse_archive, warn_of_unread,
-};
+use crate::archive_args::{ArchiveArgs, joined, phase_name, refuse_archive, warn_of_unread};
 use crate::figures::counts::counted;
 use crate::help_text::{CAPTURES_EXAMPLES, CAPTURES_SHORT, COMMON};
 use crate::inputs::expand_globs;
+use crate::option_guard::OptionGuard;
 use crate::output::{OutputTarget, create_file};
 use crate::progress::Progress;
 use crate::stats_json::RunRecord;
@@ -71,7 +70,7 @@ pub(crate) fn run(args: &CapturesArgs, quiet: bool) -> anyhow::Result<()> {
 /// another format.
 fn refuse_outputs(args: &CapturesArgs, inputs: &[PathBuf]) -> anyhow::Result<()> {
     refuse_archive(&args.output, "the captures file")?;
-    let mut guard = guard_inputs(inputs)?;
+    let mut guard = OptionGuard::default().add_inputs("an input", inputs);
     guard.add_output("-o", &args.output)?;
     args.archives.stats.refuse_overwriting(&mut guard)?;
     Ok(OutputFormat::Captures.check(&args.output)?)

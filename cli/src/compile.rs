@@ -1,11 +1,10 @@
 //! `robosieve compile`: compiles archives into a snapshot, with a report.
 
-use crate::archive_args::{
-    ArchiveArgs, guard_inputs, joined, phase_name, refuse_archive, warn_of_unread,
-};
+use crate::archive_args::{ArchiveArgs, joined, phase_name, refuse_archive, warn_of_unread};
 use crate::help_text::{COMMON, COMPILE_EXAMPLES, COMPILE_SHORT, POLICY};
 use crate::inputs::expand_globs;
 use crate::numbers::parse_percent;
+use crate::option_guard::OptionGuard;
 use crate::output::{OutputTarget, create_file};
 use crate::progress::Progress;
 use crate::stats_json::RunRecord;
@@ -154,7 +153,7 @@ fn at_inputs(err: Error, inputs: &[PathBuf]) -> anyhow::Error {
 /// another format. The new snapshot may replace the previous one.
 fn refuse_outputs(args: &CompileArgs, inputs: &[PathBuf]) -> anyhow::Result<()> {
     refuse_archive(&args.output, "the snapshot")?;
-    let mut guard = guard_inputs(inputs)?;
+    let mut guard = OptionGuard::default().add_inputs("an input", inputs);
     guard.add_output("-o", &args.output)?;
     let mut guard = guard.add_inputs("--previous", &args.previous);
     args.archives.stats.refuse_overwriting(&mut guard)?;

@@ -74,7 +74,8 @@ impl OverwriteGuard {
     }
 
     /// Adds files that the run reads; `-` is standard input. `name` is their role in errors, such
-    /// as `an input`. A path without a file is ignored.
+    /// as `an input`. A directory stands for the files in it, and for the `robots.txt` of each
+    /// directory in it. A path without a file is ignored.
     pub fn add_inputs<P: AsRef<Path>>(
         mut self,
         name: &str,
@@ -82,6 +83,7 @@ impl OverwriteGuard {
     ) -> Self {
         for path in paths {
             let path = path.as_ref();
+            self = self.add_inputs(name, files_of(path));
             let is_stdin = is_standard_stream(path);
             let identity = if is_stdin {
                 standard_stream(std::io::stdin())
@@ -212,6 +214,16 @@ fn refuse_unknown_place(existing: &Path, missing: &Path) -> Result<()> {
     Err(ErrorKind::BadOutput(what).into())
 }
 
+/// The files that a directory stands for as an input; none if it is not one.
+fn files_of(path: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    let files = entries.map(|entry| match entry.path() {
+        dir if dir.is_dir() => dir.join("robots.txt"),
+        file => file,
+    });
+    files.filter(|file| file.is_file()).collect()
+}
+
 fn existing(path: &Path) -> Option<FileIdentity> {
     existing_with(path, &fs::metadata(path).ok()?)
 }
@@ -290,6 +302,22 @@ mod tests {
                     path.display()
                 )
             );
+        }
+    }
+
+    #[test]
+    fn directories_stand_for_their_files() {
+        let dir = folder();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("sub/robots.txt"), "").unwrap();
+        fs::write(at("sub/other"), "").unwrap();
+        let mut guard = OverwriteGuard::new().add_inputs("an input", [dir.path()]);
+        for name in ["file", "hard", "soft", "sub/robots.txt", "link/robots.txt"] {
+            let err = guard.add_output("-o", at(name)).unwrap_err();
+            assert!(err.to_string().contains("an input"), "{err}");
+        }
+        for name in ["new", "sub/other"] {
+            guard.add_output("-o", at(name)).unwrap();
         }
     }
 

@@ -50,7 +50,7 @@ const CASES: &[&str] = &[
     "$R diff s t --svg s | --svg | the old snapshot (s)",
     "$R diff s t --json >> s | standard output | the old snapshot (s)",
     "$R compile -o web.jsonl web.jsonl | -o | an input (web.jsonl)",
-    "$R compile -o dir/h.example dir | -o | a file of an input directory (dir/h.example)",
+    "$R compile -o dir/h.example dir | -o | an input (dir/h.example)",
     "$R compile -o new --stats-json web.jsonl web.jsonl | --stats-json | an input (web.jsonl)",
     "$R compile -o new --stats-json web.jsonl - < web.jsonl | --stats-json | \
      an input (standard input)",
