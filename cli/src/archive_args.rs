@@ -112,11 +112,11 @@ fn warn_of_skipped_files(report: &CompileReport) {
         };
         let names: Vec<String> = names.iter().map(|name| escape(name).into_owned()).collect();
         print_line(format_args!(
-            "robosieve: warning: {} not the robots.txt of a host and left out: {}{more}",
+            "robosieve: warning: {} left out: {}{more}",
             counted_as(
                 report.skipped_files,
-                "file in a directory is",
-                "files in directories are"
+                "entry of a directory is",
+                "entries of directories are"
             ),
             names.join(", ")
         ));

@@ -93,9 +93,10 @@ content-length. A 304 confirms the copy captured before it.
 
 A directory holds archives, named .warc, .jsonl, .ndjson or .captures (.gz or .zst may follow). \
 Without archives, it holds robots.txt files named HOST, HOST_PORT or SCHEME_HOST_PORT (.txt may \
-follow). Other files beside these, such as tables, images and other archives, are skipped, counted \
-and named in a warning. Beside archives, any other file is an error. The newest capture of an origin \
-wins, in any order of the inputs.
+follow), or directories of such names with a robots.txt in each. Other files and directories \
+beside these, such as indexes, tables and images, are skipped, counted and named in a warning. \
+Beside archives, a file that may be the robots.txt of a host is an error. The newest capture of an \
+origin wins, in any order of the inputs.
 
 --previous gives the same snapshot as compiling all archives together, as far as OLD still has \
 their data. Origins without a newer capture keep their entry, with the last good copy and the time \

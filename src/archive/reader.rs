@@ -2,7 +2,7 @@
 
 use super::capture::EntryContent;
 use super::captures_file::{BlockReader, CapturesBlock};
-use super::dir::{self, DirectoryReader, RobotsFile};
+use super::dir::{self, DirectoryArchives, DirectoryReader, RobotsFile};
 use super::jsonl::{JsonlLine, JsonlReader};
 use super::read_context::{ArchiveDecoder, MeteredReader, ReadContext, archive_decoder};
 use super::warc::{PlainFile, WarcReader, WarcRecord};
@@ -131,7 +131,7 @@ impl FormatReader<'_> {
                 Ok(block) => Ok(block.map(ArchiveEntry::Captures)),
                 Err(err) => context.skip_damage(err).map(|()| None),
             },
-            Self::Directory(reader) => Ok(reader.next_file().map(ArchiveEntry::File)),
+            Self::Directory(reader) => Ok(reader.next_entry().map(ArchiveEntry::File)),
             Self::Wacz(reader) => reader.next_entry(),
             Self::Empty => Ok(None),
         }
@@ -230,23 +230,22 @@ fn open_stream<'r>(
     }
 }
 
-/// Replaces each directory of archives by the archives in it.
+/// Replaces each directory of archives by the archives in it. What else is there is left out.
 ///
 /// # Errors
-/// A directory that cannot be read, or that mixes archives and other files.
-pub(crate) fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    let mut all = Vec::new();
+/// A directory that cannot be read, or that mixes archives and robots.txt files.
+pub(crate) fn expand(paths: &[PathBuf]) -> Result<DirectoryArchives> {
+    let mut all = DirectoryArchives::default();
     for path in paths {
-        let archives = if path.is_dir() {
-            dir::archives(path).map_err(|err| err.at(path))?
-        } else {
-            Vec::new()
+        let found = match path.is_dir() {
+            true => dir::archives(path).map_err(|err| err.at(path))?,
+            false => DirectoryArchives::default(),
         };
-        if archives.is_empty() {
-            all.push(path.clone())
-        } else {
-            all.extend(archives)
+        match found.archives.is_empty() {
+            true => all.archives.push(path.clone()),
+            false => all.archives.extend(found.archives),
         }
+        all.left_out.extend(found.left_out);
     }
     Ok(all)
 }

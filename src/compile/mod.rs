@@ -322,7 +322,8 @@ impl Compiler {
     /// ([`write_captures`](Self::write_captures)), a directory, or `-` for standard input.
     ///
     /// A directory holds archives, whose names end in `.warc`, `.jsonl`, `.ndjson` or `.captures`
-    /// (`.gz`, `.zst` may follow), or else robots.txt files named after their hosts.
+    /// (`.gz`, `.zst` may follow), or else robots.txt files named after their hosts, or in
+    /// directories named so. Other files are left out, and counted.
     ///
     /// # Errors
     /// Unreadable or damaged input, with file and place. Drop the compiler after an error.
@@ -339,11 +340,12 @@ impl Compiler {
         paths: &[PathBuf],
         progress: &(dyn Fn(CompileProgress) + Sync),
     ) -> Result<()> {
-        let paths = reader::expand(paths)?;
-        self.add_inputs(
-            paths.iter().map(|path| ArchiveInput::Path(path)).collect(),
-            progress,
-        )
+        let found = reader::expand(paths)?;
+        let inputs = found.archives.iter().map(|path| ArchiveInput::Path(path));
+        self.add_inputs(inputs.collect(), progress)?;
+        self.tally
+            .skip_files(found.left_out.len() as u64, found.left_out);
+        Ok(())
     }
 
     /// Adds one archive from a reader: WARC, JSONL or captures, plain, gzip or zstd. `name` is for

@@ -1,6 +1,6 @@
 //! The robots.txt files of a directory.
 
-use crate::archive::dir::{files, origins_of};
+use crate::archive::dir::entries;
 use crate::error::Result;
 use std::path::{Path, PathBuf};
 
@@ -14,11 +14,12 @@ pub struct RobotsFiles {
     pub skipped: u64,
 }
 
-/// Lists the robots.txt files of a directory, without its subdirectories and hidden files.
+/// Lists the robots.txt files of a directory, without hidden files.
 ///
 /// A directory with a file `robots.txt` is a site, and that file is the only one. In any other, the
 /// files are those that [`Compiler::add_path`](crate::Compiler::add_path) accepts: they are named
-/// `HOST`, `HOST_PORT` or `SCHEME_HOST_PORT`, and `.txt` may follow.
+/// `HOST`, `HOST_PORT` or `SCHEME_HOST_PORT`, and `.txt` may follow; a directory of such a name may
+/// hold the file as `robots.txt`.
 ///
 /// ```
 /// let dir = tempfile::tempdir()?;
@@ -33,14 +34,16 @@ pub struct RobotsFiles {
 /// [`ErrorKind::Io`](crate::ErrorKind::Io) if the directory cannot be read.
 pub fn robots_files(dir: impl AsRef<Path>) -> Result<RobotsFiles> {
     let dir = dir.as_ref();
-    let all = files(dir).map_err(|err| err.at(dir))?;
+    let mut all = entries(dir).map_err(|err| err.at(dir))?;
+    all.retain(|entry| !entry.path.is_dir());
     let count = all.len();
     let site = dir.join("robots.txt");
-    let files: Vec<PathBuf> = match all.contains(&site) {
+    let files: Vec<PathBuf> = match site.is_file() {
         true => vec![site],
         false => all
             .into_iter()
-            .filter(|path| origins_of(path).is_some())
+            .filter(|entry| entry.origins.is_some())
+            .map(|entry| entry.path)
             .collect(),
     };
     let skipped = (count - files.len()) as u64;

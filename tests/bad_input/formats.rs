@@ -328,7 +328,7 @@ fn directories_of_robots_files_name_skipped_files() {
         dir.write(&format!("folder/{name}"), bytes);
     }
     let ran = dir.done_line("compile --stats-json stats.json folder -o new");
-    ran.says("warning: 7 files in directories are not the robots.txt of a host");
+    ran.says("warning: 7 entries of directories are left out");
     let row = ran
         .stderr
         .lines()
@@ -355,6 +355,77 @@ fn directories_of_robots_files_name_skipped_files() {
     }
 }
 
+/// As `wget -x` and `curl --create-dirs` store files.
+#[test]
+fn directories_named_after_hosts_hold_their_robots_txt() {
+    let dir = snapshot_dir();
+    dir.write("folder/a.example/robots.txt", ROBOTS);
+    dir.write("folder/a.example/index.html", "<html>");
+    dir.write("folder/https_b.example_443/robots.txt", ROBOTS);
+    dir.write("folder/c.example/other.txt", ROBOTS);
+    dir.write("folder/not a host/robots.txt", ROBOTS);
+    dir.write("folder/.hidden/robots.txt", ROBOTS);
+    let ran = dir.done_line("compile --stats-json stats.json folder -o new");
+    ran.says("2 entries of directories are left out")
+        .says("folder/c.example (a directory, and not HOST/robots.txt), ");
+    assert_eq!(dir.letters("new").as_str(), "AAU");
+    assert_eq!(dir.stat("skipped_files"), 2);
+    dir.done_line("lint -q folder");
+    fs::remove_dir_all(dir.path("folder/a.example")).unwrap();
+    fs::remove_dir_all(dir.path("folder/https_b.example_443")).unwrap();
+    dir.fails_to_write_as(
+        "compile folder | no capture | files left out: 2 such as folder/c.example",
+    );
+}
+
+/// Recorders put indexes and logs beside their archives.
+#[test]
+fn files_beside_archives_are_left_out_and_named() {
+    let dir = snapshot_dir();
+    dir.write("folder/a.warc", record("a"));
+    dir.write("folder/a.cdxj", "com,example)/ 2026 {}\n");
+    dir.write("folder/crawl.log", "x\n");
+    dir.write("folder/SHA256SUMS", "x\n");
+    dir.write("folder/logs/b.warc", record("b"));
+    let ran = dir.done_line("compile --stats-json stats.json folder -o new");
+    ran.says("warning: 4 entries of directories are left out: ")
+        .says("folder/a.cdxj (beside archives), ")
+        .says("folder/logs (a directory, and not HOST/robots.txt)");
+    assert_eq!(dir.stat("skipped_files"), 4);
+    assert_eq!(dir.letters("new").as_str(), "AUU");
+    for name in ["b.example", "b.example.txt", "b.example/robots.txt"] {
+        dir.write(&format!("folder/{name}"), ROBOTS);
+        dir.fails_to_write_as(&format!(
+            "compile folder | a directory of archives (a.warc) | other files too ({name}) | \
+             name the archives themselves"
+        ));
+        let top = dir.path("folder").join(name.split('/').next().unwrap());
+        match top.is_dir() {
+            true => fs::remove_dir_all(top).unwrap(),
+            false => fs::remove_file(top).unwrap(),
+        }
+    }
+}
+
+/// Names that a URL can have as a host, and a file rather not.
+#[test]
+fn files_that_are_named_otherwise_set_no_rules() {
+    let dir = snapshot_dir();
+    dir.write("folder/a.example.txt", ROBOTS);
+    for name in [
+        "1.txt",
+        "b.example_robots.txt",
+        "c.example.robots.txt",
+        "robots_b.example.txt",
+    ] {
+        dir.write(&format!("folder/{name}"), ROBOTS);
+    }
+    let ran = dir.done_line("compile --stats-json stats.json folder -o new");
+    ran.says("4 entries of directories are left out");
+    assert_eq!(dir.stat("skipped_files"), 4);
+    assert_eq!(dir.letters("new").as_str(), "AUU");
+}
+
 #[test]
 fn archives_are_detected_by_content() {
     let dir = snapshot_dir();
@@ -362,11 +433,29 @@ fn archives_are_detected_by_content() {
     dir.write("folder/b.warc", record("b"));
     dir.done(&["compile", "-q", "folder", "-o", "new"]);
     assert_eq!(dir.letters("new"), "AAU");
-    // The body of a site does not decide the format.
+    // A folder of texts of sites, of which one is an archive.
     fs::remove_file(dir.path("folder/a.arc.gz")).unwrap();
     fs::remove_file(dir.path("folder/b.warc")).unwrap();
-    dir.write("folder/evil.example", record("a"));
-    dir.fails_to_write(&["compile", "folder"], &["evil.example (a WARC archive)"]);
+    dir.write("folder/c.gz", gz(record("c")));
+    dir.done(&["compile", "-q", "folder", "-o", "new"]);
+    assert_eq!(dir.letters("new"), "UUA");
+    for name in ["b.example.gz", "notes.log"] {
+        dir.write(&format!("folder/{name}"), ROBOTS);
+        dir.fails_to_write_as(&format!("compile folder | {name} | name the archives"));
+        fs::remove_file(dir.path(&format!("folder/{name}"))).unwrap();
+    }
+    // The body of a site does not decide the format.
+    for name in [
+        "evil.example",
+        "evil.example/robots.txt",
+        "evil.example_robots.txt",
+    ] {
+        fs::remove_dir_all(dir.path("folder")).unwrap();
+        fs::create_dir(dir.path("folder")).unwrap();
+        dir.write(&format!("folder/{name}"), record("a"));
+        let expected = format!("{name} (a WARC archive)");
+        dir.fails_to_write(&["compile", "folder"], &[&expected]);
+    }
 }
 
 #[test]
