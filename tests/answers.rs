@@ -30,7 +30,7 @@ fn line(object: &Value) -> String {
 #[test]
 fn every_documented_body_key_is_read() {
     let robots = "User-agent: *\nDisallow: /x";
-    for key in ["body", "content", "text", "robots"] {
+    for key in ["body", "content", "text", "robots", "robots_txt"] {
         let snapshot = compile(line(&json!({key: robots})).as_bytes());
         assert_eq!(letter(&snapshot, "https://a.example/x"), 'D', "{key}");
         assert_eq!(letter(&snapshot, "https://a.example/y"), 'A', "{key}");
@@ -93,31 +93,106 @@ fn unknown_body_keys_are_counted_in_a_warning() {
     assert_eq!(stats["unread_keys"], expected);
 }
 
+/// As pandas, Polars, DuckDB, Python's `time.time()` and CDX servers write times.
 #[test]
-fn fetched_at_accepts_unix_seconds() {
-    let lines = [
-        line(&json!({"body": "user-agent: *\ndisallow: /", "fetched_at": 1_767_312_000})),
-        line(&json!({"body": "", "fetched_at": "2026-01-01T00:00:00Z"})),
-    ];
-    let snapshot = compile(lines.concat().as_bytes());
-    let entry = snapshot
-        .origin(&Origin::of(b"https://a.example/").unwrap())
-        .unwrap()
-        .unwrap();
-    assert_eq!(entry.outcome().fetched, Some(1_767_312_000), "2026-01-02");
+fn times_are_read_in_the_forms_of_other_programs() {
+    let fetched = |object: Value| {
+        let snapshot = compile(line(&object).as_bytes());
+        let origin = Origin::of(b"https://a.example/").unwrap();
+        let entry = snapshot.origin(&origin).unwrap().unwrap();
+        entry.outcome().fetched
+    };
+    for time in [
+        json!(1_767_312_000),
+        json!(1_767_312_000.0),
+        json!(1_767_312_000.987),
+        json!(1_767_312_000_987i64),
+        json!(20_260_102_000_000i64),
+        json!("20260102000000"),
+        json!("2026-01-02T00:00:00Z"),
+        json!("2026-01-02T00:00:00.987"),
+        json!("2026-01-02 00:00:00.987654"),
+        json!("2026-01-02 02:00:00+02"),
+        json!("2026-01-02 00:00:00 UTC"),
+    ] {
+        for object in [
+            json!({"body": "", "fetched_at": time}),
+            json!({"body": "", "timestamp": time, "fetched_at": null}),
+            json!({"body": "", "timestamp": "yesterday", "fetched_at": time}),
+        ] {
+            assert_eq!(fetched(object.clone()), Some(1_767_312_000), "{object}");
+        }
+    }
+    assert_eq!(
+        fetched(json!({"body": "", "fetched_at": 900_000_000})),
+        Some(900_000_000)
+    );
+    assert_eq!(
+        fetched(json!({"body": "", "fetched_at": "", "timestamp": null})),
+        None
+    );
     for wrong in [
-        json!(1_767_312_000_000i64),
         json!(1.5),
+        json!(999_999_999_999i64),
         json!(true),
         json!("yesterday"),
     ] {
-        let wrong = line(&json!({"body": "", "fetched_at": wrong}));
+        for key in ["fetched_at", "timestamp"] {
+            let wrong = line(&json!({"body": "", key: wrong}));
+            let err = Compiler::default()
+                .add_reader("a.jsonl", wrong.as_bytes())
+                .unwrap_err()
+                .to_string();
+            assert_has(&err, &format!("\"{key}\""));
+            assert_has(&err, "line 1");
+        }
+    }
+}
+
+/// A failed request that counts as a 200 without rules would allow everything.
+#[test]
+fn failures_are_not_taken_for_successes() {
+    let url = "https://a.example/robots.txt";
+    let robots = "User-agent: *\nDisallow: /x";
+    for (object, expected) in [
+        // As requests, httpx and many crawlers name the status.
+        (json!({"url": url, "status_code": 503, "body": "busy"}), "D"),
+        (
+            json!({"url": url, "status_code": "404", "body": robots}),
+            "A",
+        ),
+        (
+            json!({"url": url, "status": null, "status_code": 503, "text": ""}),
+            "D",
+        ),
+        (
+            json!({"url": url, "status": 200, "status_code": 503, "text": ""}),
+            "A",
+        ),
+        (json!({"url": url, "http_code": 200, "body": robots}), "D"),
+        (
+            json!({"url": url, "http_code": 504, "body": "", "error": "timeout"}),
+            "D",
+        ),
+        // A table of requests has a row for each, also for those that failed.
+        (json!({"url": url, "status": null, "body": ""}), "D"),
+        (json!({"url": url, "status": "", "body": ""}), "D"),
+        (json!({"url": url, "status": null, "body": "x"}), "A"),
+        (json!({"url": url, "body": ""}), "A"),
+    ] {
+        let found = letter(
+            &compile(object.to_string().as_bytes()),
+            "https://a.example/x",
+        );
+        assert_eq!(found.to_string(), expected, "{object}");
+    }
+    for key in ["http_code", "statusCode", "response_status", "code"] {
+        let line = json!({"url": url, "body": "busy", key: 503}).to_string();
         let err = Compiler::default()
-            .add_reader("a.jsonl", wrong.as_bytes())
-            .unwrap_err()
-            .to_string();
-        assert_has(&err, "\"fetched_at\"");
-        assert_has(&err, "line 1");
+            .add_reader("a.jsonl", line.as_bytes())
+            .unwrap_err();
+        let expected = format!("no \"status\", but \"{key}\" is 503; name it \"status\"");
+        assert_has(&err.to_string(), &expected);
     }
 }
 

@@ -128,7 +128,7 @@ fn warn_of_unread_keys(report: &CompileReport) {
     for (key, lines) in &report.unread_keys {
         print_line(format_args!(
             "robosieve: warning: {} as unreachable; \"{}\" looks like the body: name it \"body\" \
-             (\"body_base64\", \"content\", \"text\" and \"robots\" are read too)",
+             (\"body_base64\", \"content\", \"text\", \"robots\" and \"robots_txt\" are read too)",
             counted_as(
                 *lines,
                 "line with a 2xx status has no body and counts",

@@ -86,10 +86,11 @@ Examples:
   robosieve compile -o web.rsieve archive/*.captures today.warc.gz
 
 A JSONL line is {\"url\": \"https://host/robots.txt\", \"status\": 200, \"body\": \"...\"}. The \
-keys body_base64, content, text and robots may hold the body too. Optional keys: fetched_at (RFC \
-3339, or whole seconds since 1970), headers, error (instead of a status) and truncated. A 2xx \
-(except 204) without a body counts as unreachable, and so does a body shorter than its \
-content-length. A 304 confirms the copy captured before it.
+keys body_base64, content, text, robots and robots_txt may hold the body too, and status_code the \
+status. Optional keys: fetched_at or timestamp (RFC 3339, without a zone in UTC, or seconds since \
+1970), headers, error (instead of a status) and truncated. A 2xx (except 204) without a body counts \
+as unreachable, and so does a body shorter than its content-length. A 304 confirms the copy \
+captured before it.
 
 A directory holds archives, named .warc, .jsonl, .ndjson or .captures (.gz or .zst may follow). \
 Without archives, it holds robots.txt files named HOST, HOST_PORT or SCHEME_HOST_PORT (.txt may \

@@ -187,10 +187,13 @@ class Compiler(GuidedInstance):
             url: The column of the URLs requested, such as ``https://e.example/robots.txt``.
             domain: The column of hosts, for rows without a URL: ``e.example`` stands for
                 ``https://e.example/robots.txt``.
-            status: The column of HTTP statuses (integers). Without one, rows with a body have 200.
+            status: The column of HTTP statuses (integers). Without one, rows with a body have 200. A row
+                with neither a status nor a text in such a column counts as a failure. ``()`` says that
+                a column such as ``http_code`` is not that of the statuses.
             body: The column of bodies (string or binary). A 2xx status with a null body counts as
                 a failure, because an empty robots.txt would allow everything.
-            fetched_at: The column of times: timestamps, dates, seconds since 1970, or text.
+            fetched_at: The column of times: timestamps, dates (their last second), seconds since 1970 or
+                smaller units, or text.
             location: The column of ``Location`` headers.
             max_age: The column of ``max-age`` of ``Cache-Control`` headers, in seconds (integers).
             retry_after: The column of ``Retry-After`` of 429 and 5xx, in seconds (integers).

@@ -315,6 +315,13 @@ struct FetchColumns<'t> {
     scheme: &'t str,
 }
 
+/// Whether the name of a column is one of those that programs give to the HTTP status.
+fn names_status(name: &str) -> bool {
+    let letters = name.chars().filter(|c| c.is_alphanumeric());
+    let letters = letters.collect::<String>().to_ascii_lowercase();
+    letters.contains("status") || ["code", "httpcode", "responsecode"].contains(&&*letters)
+}
+
 /// The value of a column in a row; `None` if it is null, or if there is no such column.
 fn value_of<'c, 't, T>(
     column: &'c Option<Column<'t>>,
@@ -350,6 +357,19 @@ impl<'t> FetchColumns<'t> {
         }
         if columns.status.is_none() && columns.body.is_none() {
             return Err(missing("statuses or bodies", &[&names.status, &names.body]));
+        }
+        // Without a status, a body counts as that of a 200.
+        if columns.status.is_none()
+            && !names.status.is_empty()
+            && let Some(other) = column_names(table)
+                .into_iter()
+                .find(|name| names_status(name))
+        {
+            return Err(PyValueError::new_err(format!(
+                "no column of statuses: looked for {:?}, and the table has {other:?}; name the column of \
+                 the statuses (status={other:?}), or give status=() if there is none",
+                names.status
+            )));
         }
         Ok(columns)
     }
@@ -387,6 +407,10 @@ impl<'t> FetchColumns<'t> {
         let status = match value_of(&self.status, |statuses| statuses.integer(row))? {
             Some(status) => {
                 u16::try_from(status).map_err(|_| format!("{status} is not an HTTP status"))?
+            }
+            // Tables have an empty text for the body of a failed request.
+            None if self.status.is_some() && body.is_some_and(<[u8]>::is_empty) => {
+                return failure("neither a status nor a text");
             }
             None if body.is_some() => 200,
             None => return failure("neither status nor body nor error is given"),

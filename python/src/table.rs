@@ -4,8 +4,7 @@ use crate::column::{dictionary_keys, text, validity};
 use arrow_buffer::{ArrowNativeType, NullBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::{DataType, TimeUnit};
-use jiff::civil::{Date, DateTime};
-use jiff::tz::TimeZone;
+use robosieve::records::{parse_row_time, time_of_integer};
 
 /// A column of a table, with its name for messages.
 pub(crate) struct Column<'n> {
@@ -159,7 +158,8 @@ impl Column<'_> {
             Timestamp(TimeUnit::Nanosecond, _) => {
                 value::<i64>(&self.values, index).div_euclid(1_000_000_000)
             }
-            Date32 => i64::from(value::<i32>(&self.values, index)) * 86_400,
+            // A day is its last second, as in archives.
+            Date32 => i64::from(value::<i32>(&self.values, index)) * 86_400 + 86_399,
             Date64 => value::<i64>(&self.values, index).div_euclid(1_000),
             _ => match text(&self.values, index) {
                 Some(text) => return self.parse_time(text).map(Some),
@@ -169,40 +169,24 @@ impl Column<'_> {
                 },
             },
         };
+        if jiff::Timestamp::from_second(seconds).is_ok() {
+            return Ok(Some(seconds));
+        }
         // Milliseconds taken for seconds exceed the last representable year.
-        if jiff::Timestamp::from_second(seconds).is_err() {
-            return Err(format!(
+        time_of_integer(seconds).map(Some).ok_or_else(|| {
+            format!(
                 "column {:?}: {seconds} is not a time in seconds since 1970",
                 self.name
-            ));
-        }
-        Ok(Some(seconds))
+            )
+        })
     }
 
-    /// A time in RFC 3339, or a time or date without a zone, which is UTC.
     fn parse_time(&self, text: &[u8]) -> Result<i64, String> {
-        let parse = || {
-            let text = std::str::from_utf8(text).ok()?.trim();
-            if let Ok(time) = text.parse::<jiff::Timestamp>() {
-                return Some(time.as_second());
-            }
-            let local = text
-                .parse::<DateTime>()
-                .or_else(|_| text.parse::<Date>().map(|date| date.at(0, 0, 0, 0)));
-            Some(
-                local
-                    .ok()?
-                    .to_zoned(TimeZone::UTC)
-                    .ok()?
-                    .timestamp()
-                    .as_second(),
-            )
-        };
-        let shown = String::from_utf8_lossy(text);
-        parse().ok_or_else(|| {
+        parse_row_time(text).ok_or_else(|| {
             format!(
-                "column {:?}: {shown:?} is not a time like 2026-10-01T12:00:00Z",
-                self.name
+                "column {:?}: {:?} is not a time like 2026-10-01T12:00:00Z",
+                self.name,
+                String::from_utf8_lossy(text)
             )
         })
     }

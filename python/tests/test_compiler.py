@@ -166,16 +166,43 @@ def test_times_may_be_text_dates_and_datetimes(tmp_path: Path) -> None:
     for given in [
         ["2026-01-01T00:00:00Z"],
         ["2026-01-01T01:00:00+01:00"],
-        ["2026-01-01"],
         ["2026-01-01T00:00:00"],
-        [datetime.date(2026, 1, 1)],
+        ["2026-01-01 00:00:00.5"],
+        ["20260101000000"],
+        # A day is its last second.
+        ["2025-12-31"],
+        [datetime.date(2025, 12, 31)],
         [datetime.datetime(2026, 1, 1)],
         [TIME],
+        [TIME * 1000],
     ]:
         compiler = robosieve.Compiler()
         compiler.add(pa.table({"url": ["https://a.example/robots.txt"], "status": [404], "fetched_at": given}))
         compiler.write(tmp_path / "out.rsieve")
-        assert robosieve.Snapshot(tmp_path / "out.rsieve").metadata["captured"] == [TIME, TIME], given
+        found = robosieve.Snapshot(tmp_path / "out.rsieve").metadata["captured"]
+        expected = TIME - (given in (["2025-12-31"], [datetime.date(2025, 12, 31)]))
+        assert found == [expected, expected], given
+
+
+def test_failures_are_not_taken_for_successes() -> None:
+    pa = pytest.importorskip("pyarrow")
+    url = "https://a.example/robots.txt"
+    for row, verdict in [
+        ({"url": url, "status_code": 503, "body": "busy"}, 0),
+        ({"url": url, "status": None, "body": ""}, 0),
+        ({"url": url, "status": None, "body": "x"}, 1),
+        ({"url": url, "body": ""}, 1),
+    ]:
+        compiler = robosieve.Compiler()
+        types = {"url": pa.string(), "status": pa.int64(), "status_code": pa.int64(), "body": pa.string()}
+        compiler.add(pa.table({name: pa.array([value], types[name]) for name, value in row.items()}))
+        snapshot = robosieve.Snapshot.from_bytes(compiler.to_bytes())
+        assert snapshot.verdict("https://a.example/", "GPTBot") == verdict, row
+    table = pa.table({"url": [url], "http_code": [503], "body": ["busy"]})
+    with pytest.raises(ValueError, match=r'the table has "http_code"; name the column of the statuses'):
+        robosieve.Compiler().add(table)
+    robosieve.Compiler().add(table, status=())
+
 
 
 def test_domains_stand_for_their_robots_txt(tmp_path: Path) -> None:
@@ -214,7 +241,7 @@ def test_columns_may_have_other_names(tmp_path: Path) -> None:
         ({"url": [["a"]], "status": [200]}, 'column "url" has the type List'),
         ({"url": ["a"], "status": [404], "max_age": [-1]}, "row 0: -1 is not a max-age in seconds"),
         ({"url": ["a"], "status": [200], "fetched_at": ["soon"]}, '"soon" is not a time like 2026-10-01T12:00:00Z'),
-        ({"url": ["a"], "status": [200], "fetched_at": [TIME * 1000]}, "is not a time in seconds since 1970"),
+        ({"url": ["a"], "status": [200], "fetched_at": [TIME * 10_000]}, "is not a time in seconds since 1970"),
     ],
 )
 def test_unusable_tables_are_refused_with_the_row(table: dict[str, Any], message: str) -> None:

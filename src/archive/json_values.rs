@@ -30,6 +30,27 @@ pub(super) enum Scalar {
     Other(&'static str),
 }
 
+impl Scalar {
+    /// Whether it stands for no value: null, or the empty text that rows of CSV files become.
+    pub(super) fn is_missing(&self) -> bool {
+        match self {
+            Self::Null => true,
+            Self::Text(text) => text.is_empty(),
+            _ => false,
+        }
+    }
+
+    /// The whole number that this is, also as a text or with a fraction of zero.
+    pub(super) fn whole(&self) -> Option<i64> {
+        let number: f64 = match self {
+            Self::Number(number) => number.as_f64(),
+            Self::Text(text) => text.trim().parse().ok(),
+            _ => None,
+        }?;
+        (number.fract() == 0.0 && number.abs() < 1e15).then_some(number as i64)
+    }
+}
+
 impl fmt::Display for Scalar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -131,7 +152,7 @@ impl<'de> Visitor<'de> for HeadersVisitor {
     type Value = Headers;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a map")
+        f.write_str("an object of headers by name")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Headers, A::Error> {
@@ -161,42 +182,75 @@ const BODY_FIELDS: &[&str] = &["user-agent:", "disallow:", "allow:", "sitemap:"]
 
 /// In a line without a body, a key that looks like the body, by its name or its value.
 pub(super) fn body_like_key(line: &[u8]) -> Option<String> {
-    let KeyLikeBody(key) = serde_json::from_slice(line).ok()?;
-    key
+    let found = first_entry(line, |key, value| match value {
+        Scalar::Text(text) => {
+            !READ_KEYS.contains(&key)
+                && (contains_any(key, BODY_NAMES) || contains_any(text, BODY_FIELDS))
+        }
+        _ => false,
+    });
+    found.map(|(key, _)| key)
 }
 
-/// The first key, by name, of an object that looks like a body.
-struct KeyLikeBody(Option<String>);
+/// The keys of a line that are read, but for those of the body.
+const READ_KEYS: &[&str] = &[
+    "url",
+    "status",
+    "status_code",
+    "fetched_at",
+    "timestamp",
+    "error",
+    "truncated",
+];
 
-impl<'de> Deserialize<'de> for KeyLikeBody {
-    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
-        input.deserialize_map(KeyLikeBodyVisitor)
-    }
+/// Names of the status in other programs, without their case and punctuation. Names with `status`
+/// need no row.
+const STATUS_NAMES: &[&str] = &[
+    "code",
+    "httpcode",
+    "httpresponsecode",
+    "rescode",
+    "respcode",
+    "responsecode",
+    "returncode",
+];
+
+/// In a line without a status, a key that says by its name and value that the request failed.
+pub(super) fn failed_status_key(line: &[u8]) -> Option<(String, Scalar)> {
+    first_entry(line, |key, value| {
+        let name: String = key.chars().filter(|c| c.is_alphanumeric()).collect();
+        let name = name.to_ascii_lowercase();
+        let names_status = name.contains("status") || STATUS_NAMES.contains(&name.as_str());
+        names_status
+            && value
+                .whole()
+                .is_some_and(|n| matches!(n, 100..200 | 300..600))
+    })
 }
 
-struct KeyLikeBodyVisitor;
+/// The first entry, by key, of a JSON object for which `is_such` holds; `None` for another value.
+fn first_entry(line: &[u8], is_such: impl Fn(&str, &Scalar) -> bool) -> Option<(String, Scalar)> {
+    let mut input = serde_json::Deserializer::from_slice(line);
+    input.deserialize_map(FirstEntryVisitor(is_such)).ok()?
+}
 
-impl<'de> Visitor<'de> for KeyLikeBodyVisitor {
-    type Value = KeyLikeBody;
+struct FirstEntryVisitor<F>(F);
+
+impl<'de, F: Fn(&str, &Scalar) -> bool> Visitor<'de> for FirstEntryVisitor<F> {
+    type Value = Option<(String, Scalar)>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<KeyLikeBody, A::Error> {
-        let mut found: Option<String> = None;
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
+        let mut found: Self::Value = None;
         while let Some((key, value)) = entries.next_entry::<String, Scalar>()? {
-            let is_known =
-                ["url", "status", "fetched_at", "error", "truncated"].contains(&key.as_str());
-            let Scalar::Text(text) = value else { continue };
-            if !is_known
-                && (contains_any(&key, BODY_NAMES) || contains_any(&text, BODY_FIELDS))
-                && found.as_ref().is_none_or(|first| key < *first)
-            {
-                found = Some(key);
+            if found.as_ref().is_none_or(|(first, _)| key < *first) && (self.0)(&key, &value) {
+                found = Some((key, value));
             }
         }
-        Ok(KeyLikeBody(found))
+        Ok(found)
     }
 }
 
@@ -353,6 +407,28 @@ mod tests {
                     );
                 }
             }
+        }
+    }
+
+    #[test]
+    fn keys_of_failed_statuses_are_found() {
+        for (line, expected) in [
+            (
+                r#"{"url":"a","http_code":503,"body":"x"}"#,
+                Some("http_code 503"),
+            ),
+            (r#"{"statusCode":"404"}"#, Some("statusCode \"404\"")),
+            (r#"{"responseStatus":500.0,"code":301}"#, Some("code 301")),
+            (r#"{"HTTP-Status":100}"#, Some("HTTP-Status 100")),
+            // Successes, other numbers, and names of other things.
+            (r#"{"http_code":200,"statusCode":204}"#, None),
+            (r#"{"http_code":0,"status_text":"OK","code":"503 x"}"#, None),
+            (r#"{"country_code":276,"length":404,"body":"503"}"#, None),
+            (r#"[503]"#, None),
+        ] {
+            let found = failed_status_key(line.as_bytes());
+            let found = found.map(|(key, value)| format!("{key} {value}"));
+            assert_eq!(found.as_deref(), expected, "{line}");
         }
     }
 

@@ -3,14 +3,14 @@
 use super::capture::{Capture, CaptureAnswer, CapturedResponse, is_cut_short};
 use super::entry_buffer::EntryBuffer;
 use super::http::{self, BodyHeaders, Recorder, max_age};
-use super::json_values::{Headers, Scalar, body_like_key};
+use super::json_values::{Headers, Scalar, body_like_key, failed_status_key};
 use super::read_context::{ArchiveDecoder, ReadContext};
 use crate::error::{Error, Result};
 use crate::file_format::without_mark;
-use crate::time_text::parse_time;
+use crate::records::{parse_row_time, time_of_float, time_of_integer};
 use base64::Engine;
 use bytes::Bytes;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use std::borrow::Cow;
 
 /// The longest line. A body of 500 KiB with every byte escaped stays far below.
@@ -93,24 +93,34 @@ impl<'r> JsonlReader<'r> {
 #[derive(Deserialize)]
 struct JsonlObject {
     url: String,
+    #[serde(default, deserialize_with = "even_null")]
     status: Option<Scalar>,
+    #[serde(default, deserialize_with = "even_null")]
+    status_code: Option<Scalar>,
     body: Option<String>,
     body_base64: Option<String>,
     content: Option<Scalar>,
     text: Option<Scalar>,
     robots: Option<Scalar>,
+    robots_txt: Option<Scalar>,
     fetched_at: Option<Scalar>,
+    timestamp: Option<Scalar>,
     headers: Option<Headers>,
     error: Option<String>,
     truncated: Option<String>,
+}
+
+/// A value that is there, even `null`: a writer with a status for each line has none for this one.
+fn even_null<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Scalar>, D::Error> {
+    Scalar::deserialize(input).map(Some)
 }
 
 impl JsonlObject {
     /// # Errors
     /// A field that is not of the documented form. A failed fetch is an `Ok` with its cause.
     fn answer(&mut self) -> Result<CaptureAnswer, String> {
-        if let Some(error) = self.error.take().filter(|error| !error.is_empty()) {
-            return Ok(Err(error));
+        if let Some(error) = self.given_error() {
+            return Ok(Err(error.to_owned()));
         }
         let cut_short = match is_cut_short(self.truncated.as_deref().map(str::as_bytes)) {
             Ok(cut_short) => cut_short,
@@ -129,6 +139,10 @@ impl JsonlObject {
         let body = self.take_body()?;
         let status = match (self.status()?, &body) {
             (Some(status), _) => status,
+            // Tables write an empty text for the body of a failed request.
+            (None, Some((body, _))) if body.is_empty() && self.has_null_status() => {
+                return Ok(Err("neither a status nor a text".to_owned()));
+            }
             (None, Some(_)) => 200,
             (None, None) => {
                 return Ok(Err("neither status nor body nor error is given".to_owned()));
@@ -163,7 +177,12 @@ impl JsonlObject {
 
     /// The body, and how it was recorded.
     fn take_body(&mut self) -> Result<Option<(Bytes, Recorder)>, String> {
-        let other = [&mut self.content, &mut self.text, &mut self.robots];
+        let other = [
+            &mut self.content,
+            &mut self.text,
+            &mut self.robots,
+            &mut self.robots_txt,
+        ];
         let other = other.into_iter().find_map(|value| match value.take() {
             Some(Scalar::Text(text)) => Some(text),
             _ => None,
@@ -182,20 +201,53 @@ impl JsonlObject {
         })
     }
 
+    /// The cause of a failed request.
+    fn given_error(&self) -> Option<&str> {
+        self.error.as_deref().filter(|error| !error.is_empty())
+    }
+
+    /// The key and the value of the status; `None` if there is none.
+    fn given_status(&self) -> Option<(&'static str, &Scalar)> {
+        let keys = [("status", &self.status), ("status_code", &self.status_code)];
+        let mut given = keys
+            .into_iter()
+            .filter_map(|(key, value)| Some((key, value.as_ref()?)));
+        given.find(|(_, value)| !value.is_missing())
+    }
+
+    /// Whether the line has a key for the status, but none that is given.
+    fn has_null_status(&self) -> bool {
+        self.given_status().is_none() && (self.status.is_some() || self.status_code.is_some())
+    }
+
     /// The status, from a number or a string.
     fn status(&self) -> Result<Option<u16>, String> {
-        let Some(value) = &self.status else {
+        let Some((key, value)) = self.given_status() else {
             return Ok(None);
         };
-        let number = match value {
-            Scalar::Number(number) => number.as_f64(),
-            Scalar::Text(text) => text.trim().parse().ok(),
-            _ => None,
+        let status = value.whole().and_then(|number| u16::try_from(number).ok());
+        let status = status.ok_or_else(|| format!("\"{key}\" is not an HTTP status: {value}"))?;
+        Ok(Some(status))
+    }
+
+    /// The time of the request, in seconds since 1970.
+    fn time(&self) -> Result<Option<i64>, String> {
+        let keys = [
+            ("fetched_at", &self.fetched_at),
+            ("timestamp", &self.timestamp),
+        ];
+        let mut given = keys
+            .into_iter()
+            .filter_map(|(key, value)| Some((key, value.as_ref()?)));
+        let Some((key, value)) = given.find(|(_, value)| !value.is_missing()) else {
+            return Ok(None);
         };
-        let status = number
-            .filter(|number| number.fract() == 0.0 && (0.0..=f64::from(u16::MAX)).contains(number))
-            .ok_or_else(|| format!("\"status\" is not an HTTP status: {value}"))?;
-        Ok(Some(status as u16))
+        let time = time_of(value).ok_or_else(|| {
+            format!(
+                "\"{key}\" is not a time, such as 2026-01-31T12:00:00Z or seconds since 1970: {value}"
+            )
+        })?;
+        Ok(Some(time))
     }
 
     /// The (first) value of a header.
@@ -230,19 +282,18 @@ impl JsonlObject {
 /// The failure of a line with a 2xx status and no body: an empty robots.txt would allow everything.
 const NO_BODY: &str = "a 2xx status without a body";
 
-/// The time of `fetched_at`: RFC 3339, or whole seconds since 1970.
-fn time_of(value: &Scalar) -> Result<i64, String> {
-    let time = match value {
-        Scalar::Text(text) => parse_time(text.as_bytes()),
-        // Milliseconds exceed the last representable year.
-        Scalar::Number(number) => number
-            .as_i64()
-            .filter(|&seconds| jiff::Timestamp::from_second(seconds).is_ok()),
+/// A time in seconds since 1970: a text as [`parse_row_time`] reads it, seconds, or a number of so many
+/// digits that it counts smaller units or is `YYYYMMDDhhmmss`.
+fn time_of(value: &Scalar) -> Option<i64> {
+    match value {
+        Scalar::Text(text) => parse_row_time(text.as_bytes()),
+        Scalar::Number(number) => match number.as_i64() {
+            Some(whole) if jiff::Timestamp::from_second(whole).is_ok() => Some(whole),
+            Some(whole) => time_of_integer(whole),
+            None => time_of_float(number.as_f64()?),
+        },
         _ => None,
-    };
-    time.ok_or_else(|| {
-        format!("\"fetched_at\" is neither an RFC 3339 time nor whole seconds since 1970: {value}")
-    })
+    }
 }
 
 /// The parser's message with the column. Its line number is cut off, because the parser sees one
@@ -260,7 +311,16 @@ fn message_with_column(err: &serde_json::Error) -> String {
 fn parse(line: &[u8]) -> Result<Capture, String> {
     let mut object: JsonlObject =
         serde_json::from_slice(line).map_err(|err| message_with_column(&err))?;
-    let time = object.fetched_at.as_ref().map(time_of).transpose()?;
+    let time = object.time()?;
+    // Without a status, a body counts as that of a 200.
+    if object.given_status().is_none()
+        && object.given_error().is_none()
+        && let Some((key, value)) = failed_status_key(line)
+    {
+        return Err(format!(
+            "no \"status\", but {key:?} is {value}; name it \"status\""
+        ));
+    }
     let answer = object.answer()?;
     let unread_key = if answer.as_ref().is_err_and(|cause| cause == NO_BODY) {
         body_like_key(line)

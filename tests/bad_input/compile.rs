@@ -293,7 +293,7 @@ fn bad_json_lines_are_numbered_or_skipped() {
         ),
         (
             r#"{"url": "https://c.example/robots.txt", "headers": [1]}"#,
-            "expected a map",
+            "expected an object of headers",
         ),
         (
             r#"{"url": "https://c.example/robots.txt", "status": "abc"}"#,
