@@ -197,6 +197,26 @@ fn failures_are_not_taken_for_successes() {
 }
 
 #[test]
+fn captures_that_no_time_orders_give_a_warning() {
+    let dir = TestDir::new();
+    let day = |key: &str, day: u32, body: &str| {
+        line(&json!({"body": body, key: format!("2026-01-0{day}")}))
+    };
+    for (key, warns) in [("crawl_date", true), ("fetched_at", false)] {
+        dir.write("a.jsonl", day(key, 1, "x: y") + &day(key, 2, ""));
+        let ran = dir.run_line("compile -q -o s a.jsonl");
+        assert_eq!(
+            ran.stderr
+                .contains("no capture has a time, and 1 capture is"),
+            warns,
+            "{ran:?}"
+        );
+    }
+    dir.write("a.jsonl", day("crawl_date", 1, ""));
+    assert_eq!(dir.run_line("compile -q -o s a.jsonl").stderr, "");
+}
+
+#[test]
 fn broken_lines_are_numbered_once() {
     let text = line(&json!({"body": ""})) + "{\"url\": tru}\n";
     let err = Compiler::default()

@@ -100,6 +100,8 @@ pub(crate) fn phase_name(phase: CompilePhase) -> &'static str {
 pub(crate) fn warn_of_unread(report: &CompileReport) {
     warn_of_skipped_files(report);
     warn_of_unread_keys(report);
+    warn_of_coded_texts(report);
+    warn_of_missing_times(report);
 }
 
 fn warn_of_skipped_files(report: &CompileReport) {
@@ -135,6 +137,36 @@ fn warn_of_unread_keys(report: &CompileReport) {
                 "lines with a 2xx status have no body and count"
             ),
             escape(key),
+        ));
+    }
+}
+
+/// Warns of texts that allow everything because their writer coded them once more.
+fn warn_of_coded_texts(report: &CompileReport) {
+    if let Some(example) = &report.coded_example {
+        print_line(format_args!(
+            "robosieve: warning: {} like a robots.txt that was coded once more (escapes such as \\n, \
+             base64, hexadecimal digits), such as that of {}; decode them, unless the sites serve them \
+             so",
+            counted_as(
+                report.coded_texts,
+                "text allows everything, but looks",
+                "texts allow everything, but look"
+            ),
+            escape(example),
+        ));
+    }
+}
+
+/// Warns of captures that no time orders: the time may be under a key that is not read.
+fn warn_of_missing_times(report: &CompileReport) {
+    let is_continued = report.inherited > 0 || report.outdated > 0;
+    let has_time = report.undated + report.too_new < report.captures;
+    if report.superseded > 0 && !has_time && !is_continued {
+        print_line(format_args!(
+            "robosieve: warning: no capture has a time, and {} superseded by another of the same \
+             origin: their contents decide, not their ages; in JSON lines, name the time \"fetched_at\"",
+            counted_as(report.superseded, "capture is", "captures are"),
         ));
     }
 }

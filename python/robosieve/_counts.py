@@ -92,6 +92,8 @@ class CompileReport(TypedDict):
     cut_texts: int
     damaged: int
     unread_keys: dict[str, int]
+    coded_texts: int
+    coded_example: str | None
     skipped_files: int
     skipped_examples: list[str]
     body_bytes: int

@@ -204,6 +204,14 @@ def test_failures_are_not_taken_for_successes() -> None:
     robosieve.Compiler().add(table, status=())
 
 
+def test_coded_texts_are_counted(tmp_path: Path) -> None:
+    compiler = robosieve.Compiler()
+    text = "User-agent: *\nDisallow: /\n"
+    for host, body in [("a", text), ("b", str(text.encode())), ("c", "User-agent: *")]:
+        compiler.add_response(f"https://{host}.example/robots.txt", 200, body)
+    report = compiler.write(tmp_path / "out.rsieve")
+    assert (report["coded_texts"], report["coded_example"]) == (1, "https://b.example/robots.txt")
+
 
 def test_domains_stand_for_their_robots_txt(tmp_path: Path) -> None:
     pa = pytest.importorskip("pyarrow")

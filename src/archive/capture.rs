@@ -14,6 +14,8 @@ pub(crate) struct Capture {
     pub answer: CaptureAnswer,
     /// In a JSON line without a body, a key that looks like the body.
     pub unread_key: Option<String>,
+    /// Its text seems to be [coded once more](super::coded_text).
+    pub has_coded_text: bool,
 }
 
 /// The HTTP response to one request, or the cause of a failed fetch in a few words.

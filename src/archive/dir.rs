@@ -4,6 +4,7 @@
 //! name may hold the file as `robots.txt`.
 
 use super::capture::{Capture, CapturedResponse, EntryContent};
+use super::coded_text::is_coded;
 use super::http::MAX_KEPT;
 use super::read_context::ReadContext;
 use crate::decode::Decoder;
@@ -284,11 +285,13 @@ impl RobotsFile {
             body: body.into(),
             ..CapturedResponse::default()
         };
+        let has_coded_text = is_coded(&response.body);
         let captures = origins.iter().map(|origin| Capture {
             url: format!("{origin}/robots.txt").into_bytes(),
             time: None,
             answer: Ok(response.clone()),
             unread_key: None,
+            has_coded_text,
         });
         Ok(EntryContent::Captures(captures.collect()))
     }

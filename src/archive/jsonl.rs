@@ -1,6 +1,7 @@
 //! JSON lines: one capture per line, for crawlers that do not write WARC.
 
 use super::capture::{Capture, CaptureAnswer, CapturedResponse, is_cut_short};
+use super::coded_text::is_coded;
 use super::entry_buffer::EntryBuffer;
 use super::http::{self, BodyHeaders, Recorder, max_age};
 use super::json_values::{Headers, Scalar, body_like_key, failed_status_key};
@@ -322,6 +323,9 @@ fn parse(line: &[u8]) -> Result<Capture, String> {
         ));
     }
     let answer = object.answer()?;
+    let has_coded_text = answer
+        .as_ref()
+        .is_ok_and(|response| is_coded(&response.body));
     let unread_key = if answer.as_ref().is_err_and(|cause| cause == NO_BODY) {
         body_like_key(line)
     } else {
@@ -332,6 +336,7 @@ fn parse(line: &[u8]) -> Result<Capture, String> {
         time,
         answer,
         unread_key,
+        has_coded_text,
     })
 }
 

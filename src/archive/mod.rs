@@ -7,6 +7,7 @@
 
 pub(crate) mod capture;
 pub(crate) mod captures_file;
+pub(crate) mod coded_text;
 pub(crate) mod dir;
 mod entry_buffer;
 pub(crate) mod http;

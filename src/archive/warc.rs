@@ -115,6 +115,7 @@ impl WarcRecord {
             time,
             answer,
             unread_key: None,
+            has_coded_text: false,
         })
     }
 }

@@ -69,6 +69,11 @@ pub struct CompileReport {
     /// In JSON lines with a 2xx status and no body: keys that look like the body and are not read,
     /// with the number of such lines. At most 16 keys.
     pub unread_keys: BTreeMap<String, u64>,
+    /// Texts of files, tables and JSON lines that are one line without a rule, and seem to be coded
+    /// once more: by escapes, base64 or hexadecimal digits. They are judged as they are.
+    pub coded_texts: u64,
+    /// The first URL, by name, of such a text.
+    pub coded_example: Option<String>,
     /// Files in directories of robots.txt files that are not robots.txt files, by name or content;
     /// left out.
     pub skipped_files: u64,
@@ -114,6 +119,8 @@ impl CompileReport {
             cut_texts: 0,
             damaged: 0,
             unread_keys: BTreeMap::new(),
+            coded_texts: 0,
+            coded_example: None,
             skipped_files: 0,
             skipped_examples: Vec::new(),
             body_bytes: 0,

@@ -1,6 +1,7 @@
 //! The answer to a request for a robots.txt, as a crawler hands it to the compiler.
 
 use crate::archive::capture::{Capture, CapturedResponse, RetryAfter};
+use crate::archive::coded_text::is_coded;
 use crate::archive::http::MAX_KEPT;
 use bytes::Bytes;
 
@@ -118,11 +119,15 @@ impl FetchResult<'_> {
                 )
             }
         };
+        let has_coded_text = answer.as_ref().is_ok_and(|response| {
+            (200..300).contains(&response.status) && is_coded(&response.body)
+        });
         Capture {
             url: url.to_vec(),
             time,
             answer,
             unread_key: None,
+            has_coded_text,
         }
     }
 }

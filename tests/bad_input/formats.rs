@@ -426,6 +426,40 @@ fn files_that_are_named_otherwise_set_no_rules() {
     assert_eq!(dir.letters("new").as_str(), "AUU");
 }
 
+/// `str()` of Python's bytes, BLOBs of DuckDB, and binary columns as base64.
+#[test]
+fn texts_that_are_coded_once_more_are_named_in_a_warning() {
+    let dir = snapshot_dir();
+    let line = |host: &str, body: &str| {
+        let url = format!("https://{host}.example/robots.txt");
+        serde_json::json!({"url": url, "body": body}).to_string() + "\n"
+    };
+    let lines = [
+        line("c", r"b'User-agent: *\nDisallow: /\n'"),
+        line("b", r"User-agent: *\x0ADisallow: /\x0A"),
+        line("a", "User-agent: *\nDisallow: /\n"),
+    ];
+    dir.write("a.jsonl", lines.concat());
+    dir.write("folder/d.example", "VXNlci1hZ2VudDogKgpEaXNhbGxvdzogL3g=");
+    let ran = dir.done_line("compile -q --stats-json stats.json a.jsonl folder -o new");
+    ran.says(
+        "warning: 4 texts allow everything, but look like a robots.txt that was coded once more",
+    )
+    .says("such as that of http://d.example/robots.txt");
+    assert_eq!(dir.stat("coded_texts"), 4);
+    assert_eq!(dir.letters("new").as_str(), "DAA");
+    // A site may serve such a text.
+    let block = "HTTP/1.1 200 OK\r\n\r\nUser-agent: *\\nDisallow: /";
+    let record = format!(
+        "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: https://a.example/robots.txt\r\n\
+         Content-Length: {}\r\n\r\n{block}\r\n\r\n",
+        block.len()
+    );
+    dir.write("a.warc", record);
+    dir.done_line("compile -q --stats-json stats.json a.warc -o new");
+    assert_eq!(dir.stat("coded_texts"), 0);
+}
+
 #[test]
 fn archives_are_detected_by_content() {
     let dir = snapshot_dir();

@@ -25,7 +25,7 @@ from .paths import InputFile, Inputs, check_outputs, find_inputs, is_same_file, 
 _CAPTURES, _PARQUET = b"RSCAPT\x1a\n", b"PAR1"
 
 #: Counts of the report that only the reader of an archive knows.
-_COUNTS_OF_ARCHIVES = ["not_urls", "damaged", "body_bytes", "unread_keys", "bytes_in"]
+_COUNTS_OF_ARCHIVES = ["not_urls", "damaged", "body_bytes", "unread_keys", "coded_texts", "bytes_in"]
 
 #: The columns that :meth:`Compiler.add` looks for. Others are not read.
 _COLUMNS = {
@@ -104,7 +104,7 @@ def _with_counts_of_archives(
         # Each capture with a URL is in the driver's report.
         report["captures"] += counts["not_urls"]
         report["bytes_in"] = counts["bytes_in"] + sum(file.size for file in ready)
-        for name in ["not_urls", "damaged", "body_bytes"]:
+        for name in ["not_urls", "damaged", "body_bytes", "coded_texts"]:
             report[name] += counts[name]
         report["unread_keys"] = counts["unread_keys"]
     return report

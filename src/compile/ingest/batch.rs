@@ -150,6 +150,10 @@ impl<'c> CaptureBatch<'c> {
             self.tally.report.not_urls += 1;
             return Ok(());
         };
+        if capture.has_coded_text {
+            let url = String::from_utf8_lossy(&capture.url).into_owned();
+            self.tally.coded_texts(1, Some(url));
+        }
         let fetch = match capture.answer {
             Err(cause) => Fetch {
                 time: capture.time,

@@ -33,6 +33,14 @@ impl IngestTally {
         }
     }
 
+    /// Counts texts that seem to be coded once more, of which one is that of `url`.
+    pub(crate) fn coded_texts(&mut self, count: u64, url: Option<String>) {
+        self.report.coded_texts += count;
+        // The first by name, so that the result does not depend on threads.
+        let example = self.report.coded_example.take();
+        self.report.coded_example = example.into_iter().chain(url).min();
+    }
+
     /// Counts files of directories that are not robots.txt files.
     pub(crate) fn skip_files(&mut self, count: u64, examples: Vec<String>) {
         self.report.skipped_files += count;
@@ -58,6 +66,7 @@ impl IngestTally {
             .unread_keys
             .into_iter()
             .for_each(|(key, lines)| self.unread_key(key, lines));
+        self.coded_texts(report.coded_texts, report.coded_example);
         self.skip_files(report.skipped_files, report.skipped_examples);
     }
 }
