@@ -8,7 +8,7 @@ use super::json_values::{Headers, Scalar, body_like_key, failed_status_key};
 use super::read_context::{ArchiveDecoder, ReadContext};
 use crate::error::{Error, Result};
 use crate::file_format::without_mark;
-use crate::records::{parse_row_time, time_of_float, time_of_integer};
+use crate::records::{layout_defect, parse_row_time, time_of_float, time_of_integer};
 use base64::Engine;
 use bytes::Bytes;
 use serde::{Deserialize, Deserializer};
@@ -350,7 +350,8 @@ impl JsonlLine {
     }
 
     pub(super) fn capture(&self) -> Result<Capture> {
-        parse(without_mark(&self.text)).map_err(|what| self.damaged(what, true))
+        let text = without_mark(&self.text);
+        parse(text).map_err(|what| self.damaged(layout_defect(text).unwrap_or(what), true))
     }
 }
 

@@ -11,6 +11,7 @@ use crate::atomic::is_standard_stream;
 use crate::decode::{Decoder, read_whole, refuse_by_name, standard_input};
 use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::file_format::{CAPTURES_MAGIC, ENOUGH, FileFormat, WARC_MAGIC, without_mark};
+use crate::records::layout_defect;
 use crate::wacz;
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -305,16 +306,23 @@ fn unknown_format(start: &[u8]) -> Error {
     let what = match format {
         Some(FileFormat::Snapshot) => "a snapshot, not an archive".to_owned(),
         Some(format) => {
-            let unpack = format
-                .unpack()
-                .map_or_else(String::new, |unpack| format!(": {unpack}"));
+            let unpack = match format {
+                FileFormat::Parquet => {
+                    ": write its rows as JSON lines (duckdb -c \"COPY (SELECT url, status, body, \
+                     fetched_at FROM 'robots.parquet') TO 'robots.jsonl'\")"
+                        .to_owned()
+                }
+                _ => format
+                    .unpack()
+                    .map_or_else(String::new, |unpack| format!(": {unpack}")),
+            };
             format!("{}, neither WARC nor JSONL{unpack}", format.name())
         }
         None if start.is_empty() => "nothing but white space".to_owned(),
-        None => {
+        None => layout_defect(start).unwrap_or_else(|| {
             let shown = String::from_utf8_lossy(&start[..start.len().min(24)]).into_owned();
             format!("neither WARC nor JSONL (it begins with {shown:?})")
-        }
+        }),
     };
     let err = Error::from(ErrorKind::UnknownSource { what });
     if format == Some(FileFormat::Snapshot) {

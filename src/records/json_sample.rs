@@ -76,6 +76,19 @@ impl JsonLayout {
     }
 }
 
+/// The defect of JSON that begins so, where each line should have one object, and the command that
+/// writes lines; `None` for any other text.
+pub(crate) fn layout_defect(start: &[u8]) -> Option<String> {
+    let start = start.trim_ascii_start();
+    if !start.starts_with(b"[") && !start.starts_with(b"{") || !first_line_is_json(start) {
+        return None;
+    }
+    match JsonLayout::of(start, true) {
+        JsonLayout::Defect(what) => Some(what),
+        JsonLayout::Lines | JsonLayout::NeedsMore => None,
+    }
+}
+
 fn is_json(text: &[u8]) -> bool {
     serde_json::from_slice::<serde::de::IgnoredAny>(text).is_ok()
 }

@@ -17,6 +17,7 @@ pub(crate) use compose::UrlComposer;
 pub(crate) use delimiter::table_head;
 pub(crate) use detect::InputHead;
 pub(crate) use extract::{ExtractedUrls, ListKind, RecordFormat, without_end};
+pub(crate) use json_sample::layout_defect;
 pub use options::{Field, InputFormat, RecordOptions};
 pub(crate) use row_time::keep_unreadable;
 pub use row_time::{parse_row_time, time_of_float, time_of_integer};

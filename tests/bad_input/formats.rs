@@ -460,6 +460,25 @@ fn texts_that_are_coded_once_more_are_named_in_a_warning() {
     assert_eq!(dir.stat("coded_texts"), 0);
 }
 
+/// As Scrapy, pandas and browsers (HAR) write JSON.
+#[test]
+fn json_over_several_lines_gets_the_command_that_writes_lines() {
+    let dir = snapshot_dir();
+    let object = r#"{"url": "https://a.example/robots.txt", "status": 404}"#;
+    for (text, advice) in [
+        (format!("[{object}]"), "jq -c '.[]'"),
+        (format!("[\n{object},\n{object}\n]\n"), "jq -c '.[]'"),
+        ("{\n  \"log\": {}\n}\n".to_owned(), "jq -c ."),
+        (format!("{object},\n{object}\n"), "sed 's/,$//'"),
+    ] {
+        dir.write("a.json", text);
+        dir.fails_to_write_as(&format!("compile a.json | a.json: | {advice}"));
+    }
+    dir.write("a.json", "[Section]\nkey=value\n");
+    let message = dir.fails_to_write_as("compile a.json | neither WARC nor JSONL");
+    assert!(!message.contains("jq"), "{message}");
+}
+
 #[test]
 fn archives_are_detected_by_content() {
     let dir = snapshot_dir();
