@@ -50,18 +50,9 @@ impl FilterLists {
             for entry in group.first_entry..end {
                 let pattern = self.path_pattern(entry)?;
                 for list in self.renumbered(pattern.row.set, first_list)? {
-                    entries.paths.push(PathEntry {
-                        host: stored.to_vec(),
-                        is_domain: group.is_domain,
-                        scheme: group.scheme,
-                        port: group.port,
-                        has_wildcards: group.has_wildcards,
-                        priority: pattern.priority(),
-                        text: pattern.text.to_vec(),
-                        is_anchored: pattern.row.is_anchored,
-                        is_listed: !pattern.row.is_exception,
-                        list,
-                    });
+                    let host = stored.to_vec();
+                    let entry = PathEntry::of_pattern(host, &group, &pattern, list);
+                    entries.paths.push(entry);
                 }
             }
         }

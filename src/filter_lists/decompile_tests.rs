@@ -121,20 +121,22 @@ fn many_hosts_and_sets_are_taken_again() {
 
 #[test]
 fn words_are_looked_for_as_in_the_compiled_lists() {
-    let words = |part, threshold| {
+    let compile_words = |part, threshold| {
         let mut compiler = ListCompiler::new().words_in(part).soft_threshold(threshold);
         for (name, kind) in [("hard", ListKind::Words), ("soft", ListKind::SoftWords)] {
             compiler.add(name, kind, b"casino".as_slice()).unwrap();
         }
         finish(compiler)
     };
-    let lists = words(WordsIn::Host, 3);
+    let lists = compile_words(WordsIn::Host, 3);
     let mut unset = ListCompiler::new();
     unset
         .add("own", ListKind::Words, b"poker".as_slice())
         .unwrap();
     unset.add_compiled(&lists).unwrap();
-    unset.add_compiled(&words(WordsIn::Host, 3)).unwrap();
+    unset
+        .add_compiled(&compile_words(WordsIn::Host, 3))
+        .unwrap();
     let merged = finish(unset);
     let metadata = merged.metadata().words.clone().unwrap();
     assert_eq!((metadata.part, metadata.soft_threshold), (WordsIn::Host, 3));

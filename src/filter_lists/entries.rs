@@ -3,7 +3,8 @@
 //! A text may repeat entries, so equal ones are dropped whenever there are many.
 
 use super::entry::{Entry, Scope};
-use super::format::{LABEL_END, Scheme, stored_form};
+use super::format::{LABEL_END, PathGroupRow, Scheme, stored_form};
+use super::paths::PathPattern;
 use crate::profile::Profile;
 use crate::robots::pattern::Pattern;
 use crate::simd;
@@ -99,7 +100,7 @@ pub(super) struct PathEntry {
     pub scheme: Scheme,
     pub port: u16,
     pub has_wildcards: bool,
-    pub priority: usize,
+    priority: usize,
     pub text: Vec<u8>,
     pub is_anchored: bool,
     /// An allow sorts before a disallow with the same pattern.
@@ -344,6 +345,27 @@ impl PathEntry {
             is_anchored: pattern.anchored,
             text: pattern.text.to_vec(),
             is_listed: !entry.is_exception,
+            list,
+        }
+    }
+
+    /// The entry of a pattern in a group of a compiled file.
+    pub(super) fn of_pattern(
+        host: Vec<u8>,
+        group: &PathGroupRow,
+        pattern: &PathPattern<'_>,
+        list: u16,
+    ) -> Self {
+        Self {
+            host,
+            is_domain: group.is_domain,
+            scheme: group.scheme,
+            port: group.port,
+            has_wildcards: group.has_wildcards,
+            priority: pattern.priority(),
+            text: pattern.text.to_vec(),
+            is_anchored: pattern.row.is_anchored,
+            is_listed: !pattern.row.is_exception,
             list,
         }
     }

@@ -4,7 +4,7 @@
 //! right but whose content is contradictory, as from a forger or from a faulty writer.
 
 use super::builder::{encode_group, group_rule};
-use super::entries::is_stored_byte;
+use super::entries::{PathEntry, is_stored_byte};
 use super::entry::MAX_HOST;
 use super::format::{
     CLASS_ROW_LEN, ClassRow, HOST_PATHS_LEN, HOSTS_PER_BLOCK, HostFilter, HostPathsRow, LABEL_END,
@@ -533,16 +533,8 @@ impl FilterLists {
         for entry in group.first_entry..end {
             let pattern = self.verify_entry(entry, &group, used_sets)?;
             let row = pattern.row;
-            let order = EntryOrder {
-                is_domain: group.is_domain,
-                scheme: group.scheme,
-                port: group.port,
-                has_wildcards: group.has_wildcards,
-                priority: pattern.priority(),
-                text: pattern.text.to_vec(),
-                is_anchored: row.is_anchored,
-                is_listed: !row.is_exception,
-            };
+            // Those of one host are compared, and their lists are in the set of the row.
+            let order = PathEntry::of_pattern(Vec::new(), &group, &pattern, 0);
             if walk.last.as_ref() >= Some(&order) {
                 return Err(Error::corrupt(format!(
                     "the entry {entry} for paths is out of order"
@@ -632,21 +624,8 @@ struct GroupWalk {
     entries: u32,
     /// The bytes of the rule sets so far.
     rules_len: usize,
-    /// The last entry of the same host.
-    last: Option<EntryOrder>,
-}
-
-/// What the entries of a host are ordered by, the groups first.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct EntryOrder {
-    is_domain: bool,
-    scheme: super::format::Scheme,
-    port: u16,
-    has_wildcards: bool,
-    priority: usize,
-    text: Vec<u8>,
-    is_anchored: bool,
-    is_listed: bool,
+    /// The last entry of the same host, without host and list.
+    last: Option<PathEntry>,
 }
 
 /// Checks that a row of words has these bytes.

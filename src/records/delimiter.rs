@@ -72,6 +72,30 @@ pub(super) fn is_header(line: &[u8], delimiter: u8) -> bool {
             .any(|name| name.trim_ascii().eq_ignore_ascii_case(USUAL.as_bytes()))
 }
 
+/// Whether some lines have as many columns each, by tabs, and one of these has a URL in every line
+/// but perhaps the first, which may have names. A single line does not tell: a URL may have a tab.
+pub(super) fn has_tab_columns(sample: &[u8]) -> bool {
+    let mut lines = sample
+        .lines()
+        .filter(|line| !line.trim_ascii().is_empty())
+        .map(|line| line.split_str("\t"));
+    let Some(first) = lines.next() else {
+        return false;
+    };
+    let mut is_of_urls = vec![true; first.count()];
+    let mut has_lines = false;
+    for fields in lines {
+        has_lines = true;
+        if fields.clone().count() != is_of_urls.len() {
+            return false;
+        }
+        for (is_of_urls, field) in is_of_urls.iter_mut().zip(fields) {
+            *is_of_urls &= field.starts_with(b"http://") || field.starts_with(b"https://");
+        }
+    }
+    has_lines && is_of_urls.contains(&true)
+}
+
 /// Whether a table with tabs has quoted fields, as CSV has; `None` if more of it has to decide.
 ///
 /// TSV has no quotes by its definition, and databases write it so. Data frames and spreadsheets quote

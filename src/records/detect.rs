@@ -442,30 +442,7 @@ fn table_format(start: &[u8], has_more: bool) -> Option<Option<InputFormat>> {
     if has_more && start.len() < SAMPLE {
         return None;
     }
-    Some(has_tab_columns(sample_of(start)).then_some(InputFormat::Tsv))
-}
-
-/// Whether some lines have as many columns each, by tabs, and one of these has a URL in every line
-/// but perhaps the first, which may have names. A single line does not tell: a URL may have a tab.
-fn has_tab_columns(sample: &[u8]) -> bool {
-    let mut lines = sample.lines().filter(|line| !line.trim_ascii().is_empty());
-    let columns = |line: &[u8]| line.split(|byte| *byte == b'\t').count();
-    let Some(count) = lines.next().map(columns) else {
-        return false;
-    };
-    let mut is_of_urls = vec![true; count];
-    let mut has_lines = false;
-    for line in lines {
-        has_lines = true;
-        let fields = line.split(|byte| *byte == b'\t');
-        if columns(line) != count {
-            return false;
-        }
-        for (is_of_urls, field) in is_of_urls.iter_mut().zip(fields) {
-            *is_of_urls &= field.starts_with(b"http://") || field.starts_with(b"https://");
-        }
-    }
-    has_lines && is_of_urls.contains(&true)
+    Some(delimiter::has_tab_columns(sample_of(start)).then_some(InputFormat::Tsv))
 }
 
 /// Whether a line is a sort key, a timestamp of 14 digits or of 17 with milliseconds, and an object.
